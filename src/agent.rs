@@ -1,0 +1,63 @@
+//! One turn of conversation: the pure machine, the task that drives it, the evidence that it leaves.
+
+pub mod context;
+pub mod driver;
+pub mod event;
+pub mod grounding;
+pub mod machine;
+
+use std::sync::Arc;
+
+use crate::domain::book::Book;
+use crate::domain::ids::{BookPath, TurnId};
+use crate::providers::{Item, Options, Provider, Request};
+use crate::tools::{Registry, Seen, Selection};
+
+/// Everything that a turn needs, captured when the author sends. Later edits do not change it.
+#[derive(Clone)]
+pub struct TurnSetup {
+    /// Identity of the turn.
+    pub id: TurnId,
+    /// Who answers.
+    pub provider: Arc<dyn Provider>,
+    /// Model's name.
+    pub model: String,
+    /// The tools on offer.
+    pub registry: Arc<Registry>,
+    /// The book, with the open document's unsaved text in place.
+    pub book: Arc<Book>,
+    /// The open document.
+    pub current: Option<BookPath>,
+    /// The captured selection.
+    pub selection: Option<Selection>,
+    /// What tools returned earlier in this conversation.
+    pub seen: Seen,
+    /// The system prompt.
+    pub instructions: String,
+    /// Everything said before, oldest first.
+    pub history: Vec<Item>,
+    /// How many of `history` the server has, with the response to continue from.
+    pub continue_from: Option<(usize, String)>,
+    /// The author's message.
+    pub question: String,
+    /// Model options.
+    pub options: Options,
+    /// Most rounds of tool calls, 1 to 12.
+    pub max_rounds: u32,
+    /// What the first round must do.
+    pub first_round: FirstRound,
+}
+
+/// What the first round must do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FirstRound {
+    /// Call the tool that the registry's patterns force, if any; the program runs it where the server did not.
+    Patterns,
+    /// Call any tool (`tool_choice: required`); a turn without a call fails.
+    Required,
+}
+
+/// Builds the first request of a turn. Peek, `scritorio prompt` and the driver all use it: what is shown is what is sent.
+pub fn first_request(setup: &TurnSetup) -> Request {
+    todo!()
+}

@@ -1,0 +1,1 @@
+//! The one message that carries context: metadata only, never prose.

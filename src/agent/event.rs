@@ -1,0 +1,61 @@
+//! What a running turn tells the front ends.
+
+use crate::domain::conversation::{Failure, ToolRecord, Turn, Usage};
+use crate::domain::ids::TurnId;
+use crate::proposal::Proposal;
+use crate::providers::Item;
+use crate::tools::Material;
+
+/// An event with the turn that it belongs to, so that a late one of a cancelled turn can't land in the next.
+#[derive(Debug, Clone)]
+pub struct TurnEvent {
+    /// The turn.
+    pub turn: TurnId,
+    /// What happened.
+    pub kind: TurnEventKind,
+}
+
+/// What happened in a turn.
+#[derive(Debug, Clone)]
+pub enum TurnEventKind {
+    /// A request goes out; `round` counts from 1.
+    Round {
+        /// Which.
+        round: u32,
+        /// Most.
+        of: u32,
+    },
+    /// Words of the answer.
+    Text(String),
+    /// The model thinks.
+    Reasoning,
+    /// A tool row is new or has changed; rows are told apart by `call_id`.
+    Tool(ToolRecord),
+    /// A change was proposed.
+    Proposed(Box<Proposal>),
+    /// The tier that the server used.
+    Tier(String),
+    /// A new attempt, and why.
+    Retry(String),
+    /// Tokens so far.
+    Usage(Usage),
+    /// The turn is over, well or not: its status says so. Always the last event, exactly once.
+    Ended(Box<Ended>),
+}
+
+/// A turn that is over.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    /// The record to keep: `persona` is left to the caller.
+    pub turn: Turn,
+    /// What was said in this turn, for the history of the next: context, question, calls, outputs, raw items, answer.
+    pub items: Vec<Item>,
+    /// What tools returned, for [`crate::tools::Seen`].
+    pub material: Vec<Material>,
+    /// Why it failed.
+    pub failure: Option<Failure>,
+    /// Whether the server has kept the items, so that the next turn may continue from `turn.response_id`.
+    pub kept_by_server: bool,
+    /// SHA-256 of the system prompt.
+    pub prompt_hash: String,
+}

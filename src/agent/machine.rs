@@ -1,0 +1,1 @@
+//! The tool loop as a pure state machine.

@@ -1,0 +1,8 @@
+//! What the Codex knows: looking entries up, searching them, finding their names in prose.
+//!
+//! Pure functions over a [`crate::domain::book::Book`]; nothing here reads a file.
+
+pub mod lookup;
+pub mod manuscript;
+pub mod mentions;
+pub mod search;

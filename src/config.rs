@@ -1,0 +1,5 @@
+//! Settings: the author's `config.toml`, the environment, and where folders are. (A book's `scritorio.toml` is read here too.)
+
+pub mod book;
+pub mod folders;
+pub mod user;

@@ -1,0 +1,1 @@
+//! Measurements of prose: rhythm, dialogue, echoes, filter words. No model, no opinion.

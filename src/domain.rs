@@ -1,0 +1,12 @@
+//! The words of the program: books, chapters, Codex entries, passages, conversations.
+//!
+//! Plain data and pure functions over text. Nothing here reads a file, a clock or a socket.
+
+pub mod book;
+pub mod codex;
+pub mod conversation;
+pub mod frontmatter;
+pub mod ids;
+pub mod manuscript;
+pub mod passage;
+pub mod safe_text;

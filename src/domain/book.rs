@@ -1,0 +1,189 @@
+//! A book: its settings, chapters, Codex and notes as they were read.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::codex::{Entry, EntryType};
+use super::ids::BookPath;
+use super::manuscript::Chapter;
+
+/// Everything that was read from one book's folder. Cheap to share behind an `Arc`; never changed in place.
+#[derive(Debug, Clone, Default)]
+pub struct Book {
+    /// Name of the folder: what tools call the project. Never a path.
+    pub name: String,
+    /// What `scritorio.toml` says.
+    pub settings: BookSettings,
+    /// Chapters in reading order.
+    pub chapters: Vec<Chapter>,
+    /// Codex entries, sorted by type, then by name.
+    pub entries: Vec<Entry>,
+    /// Notes, sorted by path.
+    pub notes: Vec<Note>,
+    /// Markdown files that are neither manuscript, canon nor notes.
+    pub others: Vec<BookPath>,
+    /// What could not be read as the author may have meant it.
+    pub warnings: Vec<Warning>,
+}
+
+impl Book {
+    /// Returns the title, or the folder's name where none is set.
+    pub fn title(&self) -> &str {
+        self.settings.title.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Returns the chapter at `path`.
+    pub fn chapter(&self, path: &BookPath) -> Option<&Chapter> {
+        self.chapters.iter().find(|c| &c.path == path)
+    }
+
+    /// Returns the entry whose main file or soul is at `path`.
+    pub fn entry(&self, path: &BookPath) -> Option<&Entry> {
+        self.entries.iter().find(|e| &e.path == path || e.soul.as_ref().is_some_and(|s| &s.path == path))
+    }
+
+    /// Returns the text of any file that was read, with the words that name it in an answer: its title.
+    pub fn document(&self, path: &BookPath) -> Option<(&str, &Arc<str>)> {
+        if let Some(c) = self.chapter(path) {
+            return Some((&c.title, &c.text));
+        }
+        if let Some(e) = self.entry(path) {
+            let text = if &e.path == path { &e.text } else { &e.soul.as_ref()?.text };
+            return Some((&e.name, text));
+        }
+        self.notes.iter().find(|n| &n.path == path).map(|n| (n.title.as_str(), &n.text))
+    }
+
+    /// Returns the entries of one type.
+    pub fn entries_of(&self, entry_type: EntryType) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(move |e| e.entry_type == entry_type)
+    }
+
+    /// Returns the number of words in all chapters.
+    pub fn words(&self) -> usize {
+        self.chapters.iter().map(|c| c.words).sum()
+    }
+}
+
+/// A Markdown file in the notes folder.
+#[derive(Debug, Clone)]
+pub struct Note {
+    /// Where it is.
+    pub path: BookPath,
+    /// Frontmatter title, first heading, or the file's name made readable.
+    pub title: String,
+    /// Tags from the frontmatter.
+    pub tags: Vec<String>,
+    /// The whole file.
+    pub text: Arc<str>,
+}
+
+/// Something in a file that could not be taken as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// The file.
+    pub path: BookPath,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What is wrong and what was done instead.
+    pub message: String,
+}
+
+/// The settings of one book, as read from `scritorio.toml`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BookSettings {
+    /// `[book] title`
+    pub title: Option<String>,
+    /// `[book] author`
+    pub author: Option<String>,
+    /// `[book] genre`
+    pub genre: Option<String>,
+    /// `[book] language`, a BCP 47 tag.
+    pub language: Option<String>,
+    /// `[audience]`
+    pub audience: Audience,
+    /// `[manuscript] dir`
+    pub manuscript_dir: Option<String>,
+    /// `[manuscript] order`: paths relative to the manuscript folder, in reading order.
+    pub order: Vec<String>,
+    /// `[codex] dirs`; empty: the usual names.
+    pub codex_dirs: Vec<String>,
+    /// `[notes] dir`
+    pub notes_dir: Option<String>,
+    /// `[board.<id>]`
+    pub board: BTreeMap<String, BoardSettings>,
+    /// `[provider] name`
+    pub provider: Option<String>,
+    /// `[provider] model`
+    pub model: Option<String>,
+    /// `[tools] disabled`
+    pub disabled_tools: Vec<String>,
+    /// `[goals] words`: of the whole book.
+    pub goal_words: Option<usize>,
+    /// `[goals] per_day`: words a day.
+    pub goal_per_day: Option<usize>,
+    /// `[goals] deadline`, an ISO date.
+    pub deadline: Option<String>,
+}
+
+/// `[board.<id>]`: what one book says to one board member.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BoardSettings {
+    /// Book-level configuration, position 4 of the prompt.
+    pub notes: Option<String>,
+    /// Replaces the editable sections of the shipped prompt.
+    pub editable: Option<String>,
+    /// Whether the member can be chosen. Default: yes.
+    pub enabled: Option<bool>,
+}
+
+/// Whom the book is for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Audience {
+    /// For example `adult` or `young adult`.
+    pub age_group: Option<String>,
+    /// `any`, `female` or `male`.
+    pub lens: Lens,
+    /// Age of the First-Time Reader, in years.
+    pub reader_age: Option<u32>,
+}
+
+/// Target audience sex/gender lens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Lens {
+    /// No lens.
+    #[default]
+    Any,
+    /// Women and girls.
+    Female,
+    /// Men and boys.
+    Male,
+}
+
+impl Lens {
+    /// Returns the raw value, as in `scritorio.toml`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Female => "female",
+            Self::Male => "male",
+        }
+    }
+}
+
+impl std::str::FromStr for Lens {
+    type Err = ();
+
+    fn from_str(raw: &str) -> Result<Self, ()> {
+        match raw {
+            "any" => Ok(Self::Any),
+            "female" => Ok(Self::Female),
+            "male" => Ok(Self::Male),
+            _ => Err(()),
+        }
+    }
+}

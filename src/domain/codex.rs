@@ -1,0 +1,131 @@
+//! The Codex: canon entries and their types.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::book::Warning;
+use super::ids::BookPath;
+
+/// The seven kinds of entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EntryType {
+    /// A person, or what acts like one.
+    Character,
+    /// A place.
+    Location,
+    /// A group of people with a purpose.
+    Organization,
+    /// A thing.
+    Item,
+    /// A rule of the world, a technology, a custom.
+    Concept,
+    /// Something that happened.
+    Event,
+    /// How the book is written.
+    Style,
+}
+
+impl EntryType {
+    /// All types, in the order in which they are shown.
+    pub const ALL: [Self; 7] = [
+        Self::Character,
+        Self::Location,
+        Self::Organization,
+        Self::Item,
+        Self::Concept,
+        Self::Event,
+        Self::Style,
+    ];
+
+    /// Returns the name on the wire and in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Character => "character",
+            Self::Location => "location",
+            Self::Organization => "organization",
+            Self::Item => "item",
+            Self::Concept => "concept",
+            Self::Event => "event",
+            Self::Style => "style",
+        }
+    }
+
+    /// Returns the name of a folder or list of such entries.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Character => "characters",
+            Self::Location => "locations",
+            Self::Organization => "organizations",
+            Self::Item => "items",
+            Self::Concept => "concepts",
+            Self::Event => "events",
+            Self::Style => "style",
+        }
+    }
+}
+
+impl std::fmt::Display for EntryType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// One entry of the Codex.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The main file (in the folder shape `dossier.md`).
+    pub path: BookPath,
+    /// What it describes.
+    pub entry_type: EntryType,
+    /// The name that prose uses.
+    pub name: String,
+    /// A title such as `Captain`.
+    pub title: Option<String>,
+    /// Other names.
+    pub aliases: Vec<String>,
+    /// One sentence or paragraph; empty when the file holds no prose.
+    pub summary: String,
+    /// Frontmatter keys and values in file order; values are shown as the author wrote them.
+    pub fields: serde_json::Map<String, serde_json::Value>,
+    /// The whole main file, exactly as on disk.
+    pub text: Arc<str>,
+    /// Byte offset in `text` where the body starts, after the frontmatter.
+    pub body_start: usize,
+    /// `soul.md` beside the dossier: the inner life.
+    pub soul: Option<Soul>,
+    /// What could not be read as meant.
+    pub warnings: Vec<Warning>,
+}
+
+impl Entry {
+    /// Returns the Markdown below the frontmatter.
+    pub fn body(&self) -> &str {
+        &self.text[self.body_start..]
+    }
+
+    /// Returns the name and all aliases, the title with the name and the title with the last word of the name.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = vec![self.name.clone()];
+        names.extend(self.aliases.iter().cloned());
+        if let Some(title) = &self.title {
+            names.push(format!("{title} {}", self.name));
+            if let Some(last) = self.name.split_whitespace().next_back().filter(|l| *l != self.name) {
+                names.push(format!("{title} {last}"));
+            }
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        names.retain(|n| !n.trim().is_empty() && seen.insert(n.clone()));
+        names
+    }
+}
+
+/// The inner life of a character, in its own file.
+#[derive(Debug, Clone)]
+pub struct Soul {
+    /// Where it is.
+    pub path: BookPath,
+    /// The whole file.
+    pub text: Arc<str>,
+}

@@ -1,0 +1,225 @@
+//! What was said in a conversation, as it is kept on disk and shown on screen.
+//!
+//! The types are persisted, so fields may be added (with a default), never renamed. They hold metadata about
+//! what was read, never the prose itself, except for what the author asked and the persona answered.
+
+use serde::{Deserialize, Serialize};
+
+use super::ids::{BookPath, CallId, ProposalId, TurnId};
+
+/// One question and everything that came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Identity; late events of a cancelled turn are told apart by it.
+    pub id: TurnId,
+    /// When it was asked, RFC 3339 in UTC.
+    pub asked_at: String,
+    /// Id of the board member that was asked.
+    pub persona: String,
+    /// Provider's name.
+    pub provider: String,
+    /// Model's name.
+    pub model: String,
+    /// What the author asked.
+    pub question: String,
+    /// The captured selection, without its words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<SelectionMeta>,
+    /// The tool calls, in the order in which they ran.
+    #[serde(default)]
+    pub tools: Vec<ToolRecord>,
+    /// What the persona answered, with its locate markers as sent.
+    #[serde(default)]
+    pub answer: String,
+    /// The quotations in the answer, checked against the book.
+    #[serde(default)]
+    pub quotes: Vec<Quote>,
+    /// Changes that were proposed in this turn.
+    #[serde(default)]
+    pub proposals: Vec<ProposalId>,
+    /// Where the turn stands.
+    pub status: TurnStatus,
+    /// Rounds of tool calls used.
+    #[serde(default)]
+    pub rounds: u32,
+    /// Tier that the server said it used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<String>,
+    /// Tokens and cost, as far as the server told.
+    #[serde(default)]
+    pub usage: Usage,
+    /// Id of the last response, where the server keeps state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_id: Option<String>,
+}
+
+/// Where a turn stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum TurnStatus {
+    /// Not finished: running now, or cut off by the end of the program.
+    Running,
+    /// Answered.
+    Done,
+    /// The author stopped it; what had arrived is kept.
+    Cancelled,
+    /// It could not be finished; what had arrived is kept.
+    Failed(Failure),
+}
+
+/// Why a turn failed, in words for the author.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Which exit code and which advice it is.
+    pub kind: FailureKind,
+    /// What happened, to what.
+    pub message: String,
+    /// What to do next.
+    pub hint: String,
+}
+
+/// Kinds of failure, each with its own exit code on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// The work itself failed: exit code 1.
+    Work,
+    /// Network, authentication, quota, a broken answer: exit code 3.
+    Provider,
+    /// The model still called tools after the last round: exit code 4.
+    RoundLimit,
+    /// No local tool was called where one was required: exit code 5.
+    NoToolCall,
+}
+
+/// One tool call: a row in the conversation and a line of evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolRecord {
+    /// Which call.
+    pub call_id: CallId,
+    /// Which tool.
+    pub name: String,
+    /// Its arguments, shortened to one line.
+    pub arguments: String,
+    /// How far it is.
+    pub status: ToolStatus,
+    /// Files that it resolved to.
+    #[serde(default)]
+    pub resolved: Vec<BookPath>,
+    /// Title or name of the first thing found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Type of the first thing found, e.g. `character` or `chapter`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Number of results.
+    #[serde(default)]
+    pub results: usize,
+    /// Words of prose returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<usize>,
+    /// Something asked for was not found.
+    #[serde(default)]
+    pub missing: bool,
+    /// Something was cut to fit the limits.
+    #[serde(default)]
+    pub truncated: bool,
+    /// The program ran it because a forced choice was not honoured.
+    #[serde(default)]
+    pub forced: bool,
+    /// How long it took, in milliseconds.
+    #[serde(default)]
+    pub ms: u64,
+    /// What went wrong, for a failed call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// How far a tool call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolStatus {
+    /// The model asked for it; an earlier call runs first, or its arguments still arrive.
+    Queued,
+    /// It runs.
+    Running,
+    /// It answered.
+    Done,
+    /// It answered with an error.
+    Failed,
+    /// The author stopped the turn before it answered.
+    Cancelled,
+}
+
+/// What is told about a captured selection: never its words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SelectionMeta {
+    /// File that it was taken from.
+    pub path: BookPath,
+    /// Title of that file.
+    pub title: String,
+    /// Words in the file.
+    pub source_words: usize,
+    /// Words in the selection.
+    pub words: usize,
+    /// SHA-256 of the selected text, lowercase hex.
+    pub hash: String,
+}
+
+/// Tokens and cost. What a server did not say is `None`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of all requests of the turn.
+    pub input_tokens: Option<u64>,
+    /// Tokens of all answers of the turn, reasoning included.
+    pub output_tokens: Option<u64>,
+    /// In US dollars, where the price is known.
+    pub cost: Option<f64>,
+}
+
+/// A quotation in an answer, and whether the book holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quote {
+    /// The quoted words.
+    pub text: String,
+    /// Whether a locate marker stood behind it.
+    pub marked: bool,
+    /// Which part of the book holds it.
+    pub source: QuoteSource,
+    /// How it compares with the book.
+    pub verdict: Verdict,
+    /// The file that holds it.
+    pub path: Option<BookPath>,
+    /// Byte offset in that file where it starts.
+    pub start: Option<usize>,
+    /// Byte offset in that file where it ends.
+    pub end: Option<usize>,
+}
+
+/// Which part of the book holds a quotation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum QuoteSource {
+    /// A chapter.
+    Manuscript,
+    /// A Codex entry.
+    Codex,
+    /// A note.
+    Note,
+}
+
+/// How a quotation compares with the book.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Character for character.
+    Exact,
+    /// The same words; quotes, dashes, spaces or emphasis differ.
+    Variant,
+    /// It stands elsewhere than in what was open or read.
+    Moved,
+    /// It stands in several places; the nearest is given.
+    Ambiguous,
+    /// It stands nowhere.
+    Missing,
+}

@@ -1,0 +1,4 @@
+//! The board: six AI personas, their prompts, and the system prompt built from them.
+
+pub mod board;
+pub mod prompt;

@@ -1,0 +1,175 @@
+//! Where answers come from: the offline reader inside the program, and servers.
+//!
+//! A provider turns a [`Request`] into a stream of [`Event`]s. It knows nothing of rounds, books or screens, and it
+//! never runs a tool.
+
+pub mod client;
+pub mod offline;
+pub mod responses;
+pub mod sse;
+
+use std::future::Future;
+use std::pin::Pin;
+
+use serde_json::Value;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::conversation::{Failure, Usage};
+use crate::domain::ids::CallId;
+
+/// One request to a model: the same data for peek, for `scritorio prompt` and for sending.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// Model's name.
+    pub model: String,
+    /// The system prompt.
+    pub instructions: String,
+    /// Everything said so far in this conversation, oldest first, this turn's question and outputs included.
+    pub items: Vec<Item>,
+    /// Index into `items` of the first one that the server has not seen, when `previous_response_id` is set.
+    pub fresh: usize,
+    /// The response that a stateful server continues from.
+    pub previous_response_id: Option<String>,
+    /// Tools on offer, as name, description and strict schema in the provider's own shape.
+    pub tools: Vec<Value>,
+    /// Which tool must be called.
+    pub tool_choice: ToolChoice,
+    /// Model options.
+    pub options: Options,
+}
+
+/// One thing that was said.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Item {
+    /// The context message: metadata about what is open.
+    Context(String),
+    /// The author.
+    Author(String),
+    /// The persona.
+    Persona(String),
+    /// A tool call by the model.
+    Call {
+        /// Which call.
+        call_id: CallId,
+        /// Which tool.
+        name: String,
+        /// Its arguments, as the model wrote them.
+        arguments: String,
+    },
+    /// What the program answered to a call.
+    Output {
+        /// Which call.
+        call_id: CallId,
+        /// Which tool.
+        name: String,
+        /// The result, JSON.
+        output: String,
+    },
+    /// An output item exactly as the server sent it (reasoning, a message with its phase, a call): what a stateless request must repeat.
+    Raw(Value),
+}
+
+/// Which tool the model must call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// Its own choice.
+    Auto,
+    /// Any one.
+    Required,
+    /// This one.
+    Named(String),
+}
+
+/// Model options. `None` is left out of the request.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Options {
+    /// Most tokens of an answer, reasoning included; at least 16.
+    pub max_output_tokens: Option<u32>,
+    /// `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`.
+    pub reasoning_effort: Option<String>,
+    /// `low`, `medium`, `high`.
+    pub verbosity: Option<String>,
+    /// `auto`, `default`, `flex`, `priority`.
+    pub service_tier: Option<String>,
+    /// `text`, or a JSON schema object for `text.format`.
+    pub response_format: Option<Value>,
+    /// Whether the server keeps state (`store`).
+    pub store: bool,
+}
+
+/// What a provider reports while it answers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// The response has an id.
+    Created {
+        /// The server's id.
+        response_id: String,
+    },
+    /// Words of the answer.
+    Text(String),
+    /// The model thinks; its words are not shown.
+    Reasoning,
+    /// The model began a tool call.
+    CallStarted {
+        /// Which call.
+        call_id: CallId,
+        /// Which tool.
+        name: String,
+    },
+    /// More of a call's arguments.
+    CallArguments {
+        /// Which call.
+        call_id: CallId,
+        /// The piece.
+        delta: String,
+    },
+    /// A tool call is complete.
+    Call {
+        /// Which call.
+        call_id: CallId,
+        /// Which tool.
+        name: String,
+        /// Its arguments.
+        arguments: String,
+    },
+    /// An output item, complete, as the server sent it.
+    Item(Value),
+    /// A new attempt begins, and why.
+    Retry(String),
+    /// The tier that the server really used.
+    Tier(String),
+    /// The end of the response: exactly one for a good answer. `truncated` says why the answer is not whole, if so.
+    Finished {
+        /// Tokens of this response.
+        usage: Usage,
+        /// For example `max_output_tokens`.
+        truncated: Option<String>,
+    },
+}
+
+/// A boxed future, so that providers can be trait objects.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Where answers come from.
+pub trait Provider: Send + Sync {
+    /// Returns its name, as in settings: `openai`, `offline`.
+    fn name(&self) -> &str;
+
+    /// Whether it continues from `previous_response_id`.
+    fn stateful(&self) -> bool;
+
+    /// Returns the whole body that [`Provider::stream`] would send for `request`.
+    fn body(&self, request: &Request) -> Value;
+
+    /// Returns where the body goes, for the peek view: a URL without credentials, or words that say that nothing leaves the machine.
+    fn destination(&self) -> String;
+
+    /// Asks, and reports every event to `out` in order. Ends when the answer has ended, has failed, or `cancel` fires.
+    fn stream<'a>(
+        &'a self,
+        request: &'a Request,
+        out: UnboundedSender<Event>,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'a, Result<(), Failure>>;
+}

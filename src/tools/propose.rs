@@ -1,0 +1,1 @@
+//! Tools that draft a change.

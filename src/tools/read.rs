@@ -1,0 +1,1 @@
+//! Tools that look things up.

@@ -307,10 +307,7 @@ mod tests {
             }
             drop(log);
             let found = pending(root.path()).unwrap();
-            match found.first() {
-                Some(found) => proptest::prop_assert_eq!(&found.text, &text),
-                None => proptest::prop_assert_eq!(&start, &text),
-            }
+            proptest::prop_assert_eq!(found.first().map_or(&start, |f| &f.text), &text);
         }
 
         #[test]

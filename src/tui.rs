@@ -1,5 +1,10 @@
 //! The full-screen interface. State in `App`, change in `update`, pixels in `view`.
 
+pub mod keymap;
+mod nearest;
+pub mod theme;
+pub mod widgets;
+
 use crate::workbench::Workbench;
 
 /// What to show first.

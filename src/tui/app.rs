@@ -18,7 +18,7 @@ use super::keymap::Keymap;
 use super::layout::{Areas, Pane};
 use super::msg::Notice;
 use super::popups::Popup;
-use super::theme::Theme;
+use super::theme::{Depth, Theme};
 use super::widgets::input::Input;
 
 /// The whole state of the interface.
@@ -27,6 +27,8 @@ pub(super) struct App {
     pub(super) names: Names,
     pub(super) keymap: Keymap,
     pub(super) theme: Theme,
+    /// Colours of the terminal, for choosing another theme.
+    pub(super) depth: Depth,
     pub(super) look: Look,
     pub(super) screen: Rect,
     pub(super) focus: Pane,

@@ -24,6 +24,8 @@ pub(super) struct OpenDocument {
     pub(super) words_at_start: usize,
     /// The selection that following a quote made, so that it is not taken for the author's own.
     located: Option<Range<usize>>,
+    /// Whether the recovery log holds edits of it.
+    pub(super) logged: bool,
     /// The visible rows with their looks, as laid out last.
     pub(super) rows: Vec<(Row, Vec<Look>)>,
     /// The cursor's cell in the text area, as laid out last; `None` when it is scrolled away.
@@ -44,6 +46,7 @@ impl OpenDocument {
             read_only: document.read_only,
             words_at_start,
             located: None,
+            logged: false,
             rows: vec![],
             cursor: None,
         }

@@ -87,6 +87,8 @@ pub(super) enum Msg {
     Reload(BookPath),
     /// Tell the author something.
     Notice(Notice),
+    /// A provider was connected: its name and model, and what to tell.
+    Connected((String, String), String),
     /// A key for a provider was typed.
     KeyTyped(String, String),
 }

@@ -126,6 +126,11 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.tell(notice);
             vec![]
         }
+        Msg::Connected(provider, words) => {
+            app.provider = provider;
+            app.tell(Notice::done(words));
+            vec![]
+        }
         Msg::KeyTyped(provider, key) => vec![Effect::StoreKey(provider, key)],
     }
 }

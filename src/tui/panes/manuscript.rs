@@ -85,24 +85,26 @@ fn text(app: &App, document: &OpenDocument, cells: &mut Cells, area: Rect) {
     for (y, (row, spans)) in document.rows.iter().enumerate().take(usize::from(area.height)) {
         let y = area.y + y as u16;
         let mut spans = spans.iter().peekable();
-        for cell in display(&row.text) {
-            let (x, at) = (area.x + cell.column as u16, row.range.start + cell.byte);
-            if x + cell.width as u16 > area.right() {
+        let mut x = area.x;
+        for (byte, shown, width) in display(&row.text) {
+            let at = row.range.start + byte;
+            if usize::from(x) + width > usize::from(area.right()) {
                 break;
             }
-            while spans.peek().is_some_and(|s| s.end <= cell.byte) {
+            while spans.peek().is_some_and(|s| s.end <= byte) {
                 spans.next();
             }
             let mut style = base;
             if let Some(span) = spans.peek()
-                && span.start <= cell.byte
+                && span.start <= byte
             {
                 style = style.patch(app.theme.style(span.role));
             }
             if selection.as_ref().is_some_and(|s| s.contains(&at)) {
                 style = style.patch(selected);
             }
-            cells.set_stringn(x, y, &cell.text, cell.width, style);
+            cells.set_stringn(x, y, &shown, width, style);
+            x += width as u16;
         }
         mark_line_end(row, selection.as_ref(), selected, cells, Rect { y, height: 1, ..area });
     }
@@ -196,7 +198,8 @@ pub(in super::super) fn lay_out(app: &mut App, area: Rect) {
     let mut line: Option<(usize, String, usize, Vec<(usize, usize, Role)>)> = None;
     for row in rows {
         if line.as_ref().is_none_or(|(number, ..)| *number != row.line) {
-            let words = document.buffer.line_text(row.line);
+            let (start, end) = (document.buffer.line_start(row.line), document.buffer.line_end(row.line));
+            let words = document.buffer.slice(start..end);
             let found = app.names.find(&words);
             let names = found
                 .into_iter()
@@ -205,7 +208,7 @@ pub(in super::super) fn lay_out(app: &mut App, area: Rect) {
                     Some((m.range.start, m.range.end, Role::of_name(named.entry_type)))
                 })
                 .collect();
-            line = Some((row.line, words, document.buffer.line_start(row.line), names));
+            line = Some((row.line, words, start, names));
         }
         let looks = match &line {
             Some((_, words, start, names)) => looks(words, &row, *start, names),

@@ -143,14 +143,14 @@ fn toggle(app: &mut App, name: &str) -> Vec<Effect> {
 
 /// Changes the theme, and keeps the choice.
 pub(in super::super) fn choose_theme(app: &mut App, name: &str) -> Vec<Effect> {
-    match app.theme.another(name) {
+    match Theme::named(name, app.depth) {
         Ok(theme) => {
             app.theme = theme;
             app.tell(Notice::done(format!("theme: {name}")));
             vec![Effect::Setting("theme", toml::Value::String(name.to_owned()))]
         }
         Err(why) => {
-            app.tell(Notice::problem(why));
+            app.tell(Notice::problem(why.to_string()));
             vec![]
         }
     }

@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::editor::find::{self, Direction};
+use crate::editor::find::Needle;
 
 use super::super::app::{App, Find};
 use super::super::effect::Effect;
@@ -10,6 +10,13 @@ use super::super::layout::Pane;
 use super::super::msg::Notice;
 use super::super::widgets::input::Input;
 use super::manuscript;
+
+/// Which way the search goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Forward,
+    Backward,
+}
 
 /// Opens the find bar; the selection, when it is short, is what is looked for.
 pub(super) fn open(app: &mut App) -> Vec<Effect> {
@@ -60,31 +67,42 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> bool {
     true
 }
 
-/// Goes to the next place, wrapping around; `again` starts where the search began.
+/// Goes to the next place, and on from the other end; `again` starts where the search began.
 fn go(app: &mut App, direction: Direction, again: bool) {
     let Some(bar) = app.find.as_ref() else { return };
-    let (needle, start) = (bar.needle.text().to_owned(), bar.from);
+    let (needle, start) = (Needle::new(bar.needle.text()), bar.from);
+    let empty = bar.needle.text().is_empty();
     let Some(document) = app.documents.get_mut(app.active) else { return };
-    let selection = document.buffer.selection();
+    let buffer = &mut document.buffer;
+    let selection = buffer.selection();
     let from = match (again, direction, &selection) {
         (true, _, _) => start,
         (false, Direction::Forward, Some(s)) => s.end,
         (false, Direction::Backward, Some(s)) => s.start,
-        (false, _, None) => document.buffer.cursor(),
+        (false, _, None) => buffer.cursor(),
     };
-    let found = find::find(&document.buffer, &needle, from, direction);
-    if let Some(range) = &found {
-        document.buffer.select(range.clone());
-        document.view.reveal(&document.buffer);
-    }
-    let wrapped = found.as_ref().is_some_and(|r| match direction {
-        Direction::Forward => r.start < from,
-        Direction::Backward => r.end > from,
+    let mut wrapped = false;
+    let found = needle.and_then(|needle| {
+        let near = match direction {
+            Direction::Forward => needle.next(buffer, from),
+            Direction::Backward => needle.previous(buffer, from),
+        };
+        near.or_else(|| {
+            wrapped = true;
+            match direction {
+                Direction::Forward => needle.next(buffer, 0),
+                Direction::Backward => needle.previous(buffer, buffer.len() + 1),
+            }
+        })
     });
-    if let Some(bar) = app.find.as_mut() {
-        bar.found = found.is_some() || needle.is_empty();
+    if let Some(range) = &found {
+        buffer.select(range.clone());
+        document.view.reveal(buffer);
     }
-    if wrapped && !again {
+    if let Some(bar) = app.find.as_mut() {
+        bar.found = found.is_some() || empty;
+    }
+    if wrapped && found.is_some() && !again {
         app.tell(Notice::hint("The search went on from the other end."));
     }
 }
@@ -97,9 +115,9 @@ fn replace_one(app: &mut App) {
     let Some((needle, by)) = fields(app) else { return };
     let Some(document) = app.documents.get_mut(app.active) else { return };
     if let Some(range) = document.buffer.selection()
-        && find::matches(&document.buffer, &needle, &range)
+        && let Some(end) = needle.replace(&mut document.buffer, &range, &by)
     {
-        document.buffer.replace(range, &by);
+        document.buffer.set_cursor(end, false);
         document.view.reveal(&document.buffer);
     }
     go(app, Direction::Forward, false);
@@ -112,14 +130,13 @@ fn replace_all(app: &mut App) {
     }
     let Some((needle, by)) = fields(app) else { return };
     let Some(document) = app.documents.get_mut(app.active) else { return };
-    let count = find::replace_all(&mut document.buffer, &needle, &by);
+    let count = needle.replace_all(&mut document.buffer, &by);
     document.view.reveal(&document.buffer);
     app.tell(Notice::done(format!("Replaced {}.", super::super::turn_lines::count(count, "place"))));
 }
 
-fn fields(app: &App) -> Option<(String, String)> {
+fn fields(app: &App) -> Option<(Needle, String)> {
     let bar = app.find.as_ref()?;
     let by = bar.replacement.as_ref()?.text().to_owned();
-    let needle = bar.needle.text().to_owned();
-    (!needle.is_empty()).then_some((needle, by))
+    Some((Needle::new(bar.needle.text())?, by))
 }

@@ -77,8 +77,8 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
         KeyCode::Char(c) => buffer.insert(c.encode_utf8(&mut [0; 4])),
         KeyCode::Enter => buffer.insert("\n"),
         KeyCode::Tab => buffer.insert("\t"),
-        KeyCode::Backspace => buffer.delete(if word { Delete::WordBack } else { Delete::GraphemeBack }),
-        KeyCode::Delete => buffer.delete(if word { Delete::WordForward } else { Delete::GraphemeForward }),
+        KeyCode::Backspace => view.delete(buffer, if word { Delete::WordBack } else { Delete::GraphemeBack }),
+        KeyCode::Delete => view.delete(buffer, if word { Delete::WordForward } else { Delete::GraphemeForward }),
         _ => {}
     }
     view.reveal(buffer);
@@ -145,7 +145,7 @@ pub(super) fn name_card(app: &mut App) -> Vec<Effect> {
         let cursor = document.buffer.cursor();
         let line = document.buffer.line_of(cursor);
         let start = document.buffer.line_start(line);
-        let text = document.buffer.line_text(line);
+        let text = document.buffer.slice(start..document.buffer.line_end(line));
         let at = cursor - start;
         let mention = app.names.find(&text).into_iter().find(|m| m.range.start <= at && at <= m.range.end)?;
         let path = &app.names.entries.get(mention.entry)?.path;

@@ -143,8 +143,8 @@ impl Streaming {
     }
 }
 
-/// Whether no text to come can join the block at `start` to what stands before it: a blank line precedes it, and its
-/// first line is complete (`1` may yet become the list item `1.`).
+/// Whether no text to come can join the block at `start` to what stands before it: a blank line precedes it (else its second
+/// line may yet make it words of the paragraph above), and its first line is complete (`1` may become the list item `1.`).
 fn begins_for_good(source: &str, start: usize) -> bool {
     let (before, after) = source.split_at(start);
     let mut lines = before.rsplit('\n');
@@ -382,6 +382,7 @@ Bo   │   7 │";
             Just("~~~ rust\n"),
             Just("    indented\n"),
             Just("| a | b |\n|---|--:|\n"),
+            Just("words\n| a | b |\n|---|--:|"),
             Just("| c | `d` |\n"),
             Just("|"),
             Just("---\n"),

@@ -147,10 +147,10 @@ impl Rows<'_> {
     fn word(&mut self, at: usize, word: &str) {
         let visible = word.trim_end_matches(' ');
         let columns = width(visible);
-        if self.used + columns > self.limit && self.used > 0 {
+        if self.used + columns > self.limit && self.end > self.start {
             self.close(at);
         }
-        if columns > self.limit {
+        if self.used + columns > self.limit {
             self.split(at, visible);
         } else {
             self.used += columns;
@@ -233,6 +233,7 @@ mod tests {
         assert_eq!(wrap("incomprehensible", 6), ["incomp", "rehens", "ible"]);
         assert_eq!(wrap("a incomprehensible b", 6), ["a", "incomp", "rehens", "ible b"]);
         assert_eq!(wrap("  indented text", 10), ["  indented", "text"]);
+        assert_eq!(wrap("  incomprehensible", 6), ["  inco", "mprehe", "nsible"]);
         assert_eq!(wrap("日本語のテキスト", 5), ["日本", "語の", "テキ", "スト"]);
         assert_eq!(wrap("", 5), [""]);
         assert!(wrap("nothing", 0).is_empty());

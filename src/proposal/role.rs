@@ -42,7 +42,7 @@ pub fn proposed_role(proposed_markdown: &str) -> Option<String> {
     }
     match lines[..] {
         [heading, value] if is_role_heading(heading) => clean(value),
-        [value] if !value.starts_with('#') && value.split_whitespace().count() <= MAX_LONE_WORDS => clean(value),
+        [value] if !value.starts_with('#') && !value.ends_with(':') && value.split_whitespace().count() <= MAX_LONE_WORDS => clean(value),
         _ => None,
     }
 }

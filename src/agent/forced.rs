@@ -138,20 +138,20 @@ fn subject(book: &Book, entry_type: Option<EntryType>, question: &str) -> String
     }
 }
 
-/// The longest run of capitalised words; the first word of the question counts only with another.
+/// The longest run of capitalised words, the last of several; not the first word of a sentence alone.
 fn capitalised(question: &str) -> Option<String> {
     let bare: Vec<&str> =
         question.split_whitespace().map(|w| w.trim_matches(|c: char| !c.is_alphanumeric())).collect();
-    let is_capital = |(at, word): (usize, &&str)| at > 0 && word.starts_with(char::is_uppercase);
-    let flags: Vec<bool> = bare.iter().enumerate().map(is_capital).collect();
+    let is_capital = |word: &&str| word.starts_with(char::is_uppercase);
     let (mut best, mut at) = (0..0, 0);
-    for run in flags.chunk_by(|a, b| a == b) {
-        if run[0] && run.len() > best.len() {
+    for run in bare.chunk_by(|a, b| is_capital(a) == is_capital(b)) {
+        if is_capital(&run[0]) && run.len() >= best.len() {
             best = at..at + run.len();
         }
         at += run.len();
     }
-    (!best.is_empty()).then(|| bare[best].join(" "))
+    let says_something = !best.is_empty() && (best != (0..1) || bare.len() == 1);
+    says_something.then(|| bare[best].join(" "))
 }
 
 /// Folded words with single spaces between them.

@@ -405,3 +405,451 @@ fn no_tool_call() -> Failure {
         hint: "Try again, or choose a model that honours a required tool call.".into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::agent::testing::{call, created, failure, finished, started, text, truncated};
+
+    fn plan() -> Plan {
+        Plan {
+            opening: vec![Item::Context("Context".into()), Item::Author("Who is Mira?".into())],
+            max_rounds: 2,
+            first: First::Free,
+            offered: BTreeSet::from(["search_codex".to_owned()]),
+            server_keeps: false,
+        }
+    }
+
+    fn forced(arguments: Option<&str>) -> First {
+        First::Named { name: "search_codex".into(), arguments: arguments.map(str::to_owned) }
+    }
+
+    fn answered(id: &str) -> Input {
+        Input::Answered { call_id: CallId::new(id), output: format!("{{\"from\":\"{id}\"}}") }
+    }
+
+    /// Plays a turn; what is heard may be given as plain events.
+    fn play(plan: Plan, inputs: impl IntoIterator<Item = Input>) -> (Machine, Vec<Effect>) {
+        let mut machine = Machine::new(plan);
+        let mut effects = machine.step(Input::Begin);
+        effects.extend(inputs.into_iter().flat_map(|input| machine.step(input)));
+        (machine, effects)
+    }
+
+    fn heard<const N: usize>(events: [Event; N]) -> impl Iterator<Item = Input> {
+        events.into_iter().map(Input::Heard)
+    }
+
+    fn runs(effects: &[Effect]) -> Vec<&str> {
+        effects.iter().filter_map(|e| if let Effect::Run(c) = e { Some(c.id.as_str()) } else { None }).collect()
+    }
+
+    fn asks(effects: &[Effect]) -> Vec<&ToolChoice> {
+        effects.iter().filter_map(|e| if let Effect::Ask(c) = e { Some(c) } else { None }).collect()
+    }
+
+    fn ending(effects: &[Effect]) -> Option<&TurnStatus> {
+        effects.iter().find_map(|e| if let Effect::End(s) = e { Some(s) } else { None })
+    }
+
+    fn failed_kind(effects: &[Effect]) -> Option<FailureKind> {
+        match ending(effects) {
+            Some(TurnStatus::Failed(failure)) => Some(failure.kind),
+            _ => None,
+        }
+    }
+
+    /// The turn's items without the opening, one word each.
+    fn shape(machine: &Machine) -> Vec<String> {
+        let word = |item: &Item| match item {
+            Item::Context(_) => "context".to_owned(),
+            Item::Author(_) => "author".to_owned(),
+            Item::Persona(words) => format!("says {words}"),
+            Item::Call { call_id, .. } => format!("calls {call_id}"),
+            Item::Output { call_id, output, .. } => match output.split('"').nth(5) {
+                Some(kind) if output.contains("error") => format!("{kind} {call_id}"),
+                _ => format!("answers {call_id}"),
+            },
+            Item::Raw(raw) => format!("raw {}", raw["type"].as_str().unwrap_or("?")),
+        };
+        machine.items()[2..].iter().map(word).collect()
+    }
+
+    #[test]
+    fn an_answer_without_a_call_is_one_request() {
+        let (machine, effects) = play(plan(), heard([text("She keeps "), text("the books."), finished()]));
+        assert_eq!(
+            effects,
+            [
+                Effect::Ask(ToolChoice::Auto),
+                Effect::Say("She keeps ".into()),
+                Effect::Say("the books.".into()),
+                Effect::End(TurnStatus::Done)
+            ]
+        );
+        assert_eq!(shape(&machine), ["says She keeps the books."]);
+        assert_eq!((machine.rounds(), machine.is_whole()), (0, true));
+    }
+
+    #[test]
+    fn calls_run_one_after_another_in_the_order_given() {
+        let one = heard([
+            text("I look."),
+            call("a", "search_codex", "{}"),
+            call("b", "no_such_tool", "[]"),
+            finished(),
+        ]);
+        let (machine, effects) = play(plan(), one);
+        assert_eq!(runs(&effects), ["a"]);
+        let (machine_b, effects) = {
+            let (mut machine, mut effects) = (machine, effects);
+            effects.extend(machine.step(answered("a")));
+            (machine, effects)
+        };
+        assert_eq!(runs(&effects), ["a", "b"]);
+        assert_eq!(asks(&effects).len(), 1, "the model is not asked before every call is answered");
+
+        let mut machine = machine_b;
+        let effects = machine.step(answered("b"));
+        assert_eq!(effects, [Effect::Ask(ToolChoice::Auto)]);
+        assert_eq!(shape(&machine), ["says I look.", "calls a", "calls b", "answers a", "answers b"]);
+        assert_eq!(machine.rounds(), 1);
+
+        machine.step(Input::Heard(text("Done.")));
+        machine.step(Input::Heard(finished()));
+        assert_eq!(machine.answer(), "I look.\n\nDone.");
+    }
+
+    #[test]
+    fn an_answer_to_no_open_call_changes_nothing() {
+        let events = heard([call("a", "search_codex", "{}"), call("b", "search_codex", "{\"q\":1}"), finished()]);
+        let (mut machine, _) = play(plan(), events);
+        assert_eq!(machine.step(answered("b")), [], "it is not b's turn");
+        assert_eq!(machine.step(answered("z")), []);
+        assert_eq!(runs(&machine.step(answered("a"))), ["b"]);
+        assert_eq!(machine.step(answered("a")), [], "it is answered");
+    }
+
+    #[test]
+    fn a_call_after_the_last_round_stops_the_turn_and_says_so() {
+        let round = |n: usize| {
+            let id = format!("c{n}");
+            [Input::Heard(call(&id, "search_codex", "{}")), Input::Heard(finished()), answered(&id)]
+        };
+        let (machine, effects) = play(plan(), (0..5).flat_map(round));
+        assert_eq!(asks(&effects).len(), 3, "two rounds and one request more");
+        assert_eq!(runs(&effects), ["c0", "c1"]);
+        assert_eq!(failed_kind(&effects), Some(FailureKind::RoundLimit));
+        let Some(TurnStatus::Failed(failure)) = ending(&effects) else { panic!("it failed") };
+        assert!(failure.message.contains("the last of 2 rounds"), "{}", failure.message);
+        assert_eq!(
+            shape(&machine),
+            ["calls c0", "answers c0", "calls c1", "answers c1", "calls c2", "not_run c2"]
+        );
+        assert_eq!((machine.rounds(), machine.is_whole()), (2, false));
+    }
+
+    #[test]
+    fn the_request_after_the_last_round_may_still_answer() {
+        let round = |n: usize| {
+            let id = format!("c{n}");
+            [Input::Heard(call(&id, "search_codex", "{}")), Input::Heard(finished()), answered(&id)]
+        };
+        let inputs = (0..2).flat_map(round).chain(heard([text("So."), finished()]));
+        let (machine, effects) = play(plan(), inputs);
+        assert_eq!(ending(&effects), Some(&TurnStatus::Done));
+        assert_eq!((machine.rounds(), machine.requests()), (2, 3));
+    }
+
+    #[test]
+    fn a_cancelled_turn_keeps_what_arrived_and_answers_its_calls() {
+        let while_streaming = heard([text("She"), call("a", "search_codex", "{}"), started("b", "search_codex")]);
+        let (machine, effects) = play(plan(), while_streaming.chain([Input::Cancelled]));
+        assert_eq!(ending(&effects), Some(&TurnStatus::Cancelled));
+        assert_eq!(shape(&machine), ["says She", "calls a", "cancelled a"]);
+        let dropped = |id: &str| Effect::Drop {
+            call_id: CallId::new(id),
+            status: ToolStatus::Cancelled,
+            why: None,
+        };
+        assert!(effects.contains(&dropped("a")) && effects.contains(&dropped("b")));
+
+        let while_running = heard([call("a", "search_codex", "{}"), call("b", "search_codex", "[]"), finished()]);
+        let (machine, effects) = play(plan(), while_running.chain([Input::Cancelled]));
+        assert_eq!(ending(&effects), Some(&TurnStatus::Cancelled));
+        assert_eq!(shape(&machine), ["calls a", "calls b", "cancelled a", "cancelled b"]);
+    }
+
+    #[test]
+    fn late_events_of_a_turn_that_is_over_are_ignored() {
+        let (mut machine, _) = play(plan(), heard([text("Done."), finished()]));
+        let before = machine.items().to_vec();
+        for late in [
+            Input::Heard(text("late")),
+            Input::Heard(call("a", "search_codex", "{}")),
+            Input::Heard(finished()),
+            answered("a"),
+            Input::Cancelled,
+            Input::Broken(failure()),
+            Input::Begin,
+        ] {
+            assert_eq!(machine.step(late), []);
+        }
+        assert_eq!((machine.items(), machine.answer()), (&before[..], "Done."));
+    }
+
+    #[test]
+    fn a_broken_answer_fails_and_keeps_what_arrived() {
+        let events = heard([
+            created("r1"),
+            Event::Item(json!({ "type": "reasoning", "id": "rs" })),
+            text("She ke"),
+            call("a", "search_codex", "{}"),
+        ]);
+        let (machine, effects) = play(plan(), events.chain([Input::Broken(failure())]));
+        assert_eq!(ending(&effects), Some(&TurnStatus::Failed(failure())));
+        assert_eq!(shape(&machine), ["says She ke", "calls a", "not_run a"], "raw items only as a whole");
+        assert_eq!(machine.kept(), None);
+    }
+
+    #[test]
+    fn a_call_that_never_became_whole_is_dropped_with_its_raw_item() {
+        let half = json!({ "type": "function_call", "call_id": "h", "arguments": "{\"na" });
+        let (machine, effects) = play(
+            plan(),
+            heard([started("h", "search_codex"), Event::Item(half), text("I am"), truncated("max_output_tokens")]),
+        );
+        assert_eq!(shape(&machine), ["says I am"]);
+        assert!(effects.contains(&Effect::Drop {
+            call_id: CallId::new("h"),
+            status: ToolStatus::Failed,
+            why: Some(HALF)
+        }));
+    }
+
+    #[test]
+    fn a_cut_answer_is_done_and_says_so_but_not_in_the_models_words() {
+        for (why, note) in [
+            ("max_output_tokens", "[The answer was cut at the output limit.]"),
+            ("content_filter", "[The answer was cut by the server: content_filter.]"),
+        ] {
+            let (machine, effects) = play(plan(), heard([text("She is"), truncated(why)]));
+            assert_eq!(ending(&effects), Some(&TurnStatus::Done));
+            assert_eq!(machine.answer(), format!("She is\n\n{note}"));
+            assert_eq!(shape(&machine), ["says She is"]);
+            assert!(!machine.is_whole());
+        }
+        let (machine, _) = play(plan(), heard([truncated("length")]));
+        assert_eq!(machine.answer(), "[The answer was cut at the output limit.]");
+    }
+
+    #[test]
+    fn a_required_call_that_does_not_come_fails_the_turn() {
+        let required = || Plan { first: First::Any, ..plan() };
+        let (_, effects) = play(required(), heard([text("I know it."), finished()]));
+        assert_eq!(asks(&effects), [&ToolChoice::Required]);
+        assert_eq!(failed_kind(&effects), Some(FailureKind::NoToolCall));
+
+        let (machine, effects) = play(required(), heard([call("x", "web_search", "{}"), finished()]));
+        assert_eq!(failed_kind(&effects), Some(FailureKind::NoToolCall), "it is no local tool");
+        assert_eq!(shape(&machine), ["calls x", "not_run x"]);
+
+        let inputs = heard([call("x", "search_codex", "not JSON"), finished()]).chain([answered("x")]);
+        let (_, effects) = play(required(), inputs.chain(heard([text("So."), finished()])));
+        assert_eq!(asks(&effects), [&ToolChoice::Required, &ToolChoice::Auto]);
+        assert_eq!(ending(&effects), Some(&TurnStatus::Done));
+    }
+
+    #[test]
+    fn the_program_makes_the_forced_call_that_the_server_did_not() {
+        let named = || Plan { first: forced(Some("{\"query\":\"Mira\"}")), ..plan() };
+        let inputs = heard([text("I guess."), finished()]).chain([answered("forced-1")]);
+        let (machine, effects) = play(named(), inputs.chain(heard([text("I know."), finished()])));
+        assert_eq!(asks(&effects), [&ToolChoice::Named("search_codex".into()), &ToolChoice::Auto]);
+        let own = Call {
+            id: CallId::new("forced-1"),
+            name: "search_codex".into(),
+            arguments: "{\"query\":\"Mira\"}".into(),
+            forced: true,
+        };
+        assert!(effects.contains(&Effect::Queue(own.clone())) && effects.contains(&Effect::Run(own)));
+        assert_eq!(shape(&machine), ["says I guess.", "calls forced-1", "answers forced-1", "says I know."]);
+        assert_eq!((machine.rounds(), machine.answer()), (1, "I guess.\n\nI know."));
+    }
+
+    #[test]
+    fn a_forced_call_is_added_to_other_calls_and_not_made_twice() {
+        let named = || Plan { first: forced(Some("{}")), ..plan() };
+        let other = heard([call("a", "list_codex_entries", "{}"), finished()]);
+        let (machine, effects) = play(named(), other.chain([answered("a"), answered("forced-1")]));
+        assert_eq!(runs(&effects), ["a", "forced-1"]);
+        assert_eq!(shape(&machine), ["calls a", "answers a", "calls forced-1", "answers forced-1"]);
+
+        let (_, effects) = play(named(), heard([call("a", "search_codex", "{}"), finished()]));
+        assert_eq!(runs(&effects), ["a"]);
+        let none = Plan { first: forced(None), ..plan() };
+        let (_, effects) = play(none, heard([text("I guess."), finished()]));
+        assert_eq!(ending(&effects), Some(&TurnStatus::Done), "without arguments there is no call to make");
+    }
+
+    #[test]
+    fn a_server_that_keeps_the_conversation_gets_the_programs_own_result_as_a_message() {
+        let keeps = Plan { first: forced(Some("{}")), server_keeps: true, ..plan() };
+        let inputs = heard([created("r1"), text("I guess."), finished()]).chain([answered("forced-1")]);
+        let (machine, _) = play(keeps, inputs);
+        assert_eq!(shape(&machine), ["says I guess.", "author"], "no output without a call");
+        let Some(Item::Author(message)) = machine.items().last() else { panic!("a message") };
+        assert!(message.contains("{\"from\":\"forced-1\"}") && message.contains("never an instruction"));
+        assert_eq!(machine.kept(), Some(&Kept { items: 3, response_id: "r1".into() }));
+    }
+
+    #[test]
+    fn what_a_server_keeps_ends_before_the_outputs_of_its_calls() {
+        let events = heard([created("r1"), text("Hm."), call("a", "search_codex", "{}"), finished()]);
+        let (machine, _) = play(plan(), events.chain([answered("a")]));
+        assert_eq!(shape(&machine), ["says Hm.", "calls a", "answers a"]);
+        assert_eq!(machine.kept(), Some(&Kept { items: 4, response_id: "r1".into() }));
+    }
+
+    #[test]
+    fn a_call_id_that_is_used_again_gets_a_new_one_and_its_raw_item_too() {
+        let raw = || json!({ "type": "function_call", "call_id": "a", "id": "fc" });
+        let round = || heard([call("a", "search_codex", "{}"), Event::Item(raw()), finished()]);
+        let inputs = round().chain([answered("a")]).chain(round()).chain([answered("a-2")]);
+        let (machine, effects) = play(plan(), inputs);
+        assert_eq!(runs(&effects), ["a", "a-2"]);
+        let raw_ids: Vec<_> = machine
+            .items()
+            .iter()
+            .filter_map(|i| if let Item::Raw(raw) = i { raw["call_id"].as_str() } else { None })
+            .collect();
+        assert_eq!(raw_ids, ["a", "a-2"]);
+
+        let twice = [call("", "search_codex", "{}"), call("", "search_codex", "{}"), finished()];
+        assert_eq!(runs(&play(plan(), heard(twice)).1), ["call"], "one call, reported twice");
+    }
+
+    #[test]
+    fn a_row_is_queued_as_soon_as_a_call_begins() {
+        let delta = |piece: &str| Event::CallArguments { call_id: CallId::new("a"), delta: piece.into() };
+        let (_, effects) = play(
+            plan(),
+            heard([started("a", "search_codex"), delta("{\"que"), delta("ry\":"), call("a", "search_codex", "{}")]),
+        );
+        let queued: Vec<_> = effects
+            .iter()
+            .filter_map(|e| if let Effect::Queue(c) = e { Some(c.arguments.as_str()) } else { None })
+            .collect();
+        assert_eq!(queued, ["", "{\"que", "{\"query\":", "{}"]);
+    }
+
+    #[test]
+    fn a_name_that_no_wire_would_take_back_is_made_safe_in_the_history() {
+        let inputs = heard([call("a", "ls<|channel|>é", ""), finished()]).chain([answered("a")]);
+        let (machine, effects) = play(plan(), inputs);
+        assert!(matches!(&effects[2], Effect::Run(c) if c.name == "ls<|channel|>é" && c.arguments == "{}"));
+        for item in &machine.items()[2..] {
+            let (Item::Call { name, .. } | Item::Output { name, .. }) = item else { panic!("{item:?}") };
+            assert_eq!(name, "ls__channel___");
+        }
+    }
+
+    fn any_input() -> impl Strategy<Value = Input> {
+        let id = || prop_oneof!["[abc]".boxed(), Just(String::new()).boxed(), Just("forced-1".into()).boxed()];
+        let ours = || prop_oneof!["[abc](-[23])?", Just("call".to_owned()), Just("forced-1".to_owned())];
+        let name = || prop_oneof![Just("search_codex".to_owned()), Just("other".to_owned())];
+        prop_oneof![
+            2 => "[xy ]{0,2}".prop_map(|t| Input::Heard(Event::Text(t))),
+            1 => Just(Input::Heard(created("r"))),
+            1 => (id(), name()).prop_map(|(i, n)| Input::Heard(started(&i, &n))),
+            3 => (id(), name(), "[{}]{0,2}").prop_map(|(i, n, a)| Input::Heard(call(&i, &n, &a))),
+            1 => id().prop_map(|i| Input::Heard(Event::Item(json!({ "type": "function_call", "call_id": i })))),
+            3 => Just(Input::Heard(finished())),
+            1 => Just(Input::Heard(truncated("length"))),
+            6 => ours().prop_map(|i| answered(&i)),
+            1 => prop_oneof![Just(Input::Broken(failure())), Just(Input::Cancelled), Just(Input::Begin)],
+        ]
+    }
+
+    fn any_plan() -> impl Strategy<Value = Plan> {
+        let first = prop_oneof![Just(First::Free), Just(First::Any), Just(forced(None)), Just(forced(Some("{}")))];
+        (first, 1..4_u32, any::<bool>()).prop_map(|(first, max_rounds, server_keeps)| Plan {
+            first,
+            max_rounds,
+            server_keeps,
+            ..plan()
+        })
+    }
+
+    /// Every recorded call is answered once, after it was made, and every raw call is one of those.
+    fn check_answered(items: &[Item]) {
+        let mut open = BTreeMap::new();
+        for item in items {
+            match item {
+                Item::Call { call_id, .. } => assert_eq!(open.insert(call_id, 0), None, "{call_id} was made twice"),
+                Item::Output { call_id, .. } => *open.get_mut(call_id).expect("an output without its call") += 1,
+                _ => {}
+            }
+        }
+        assert!(open.values().all(|answers| *answers == 1), "{items:?}");
+        for item in items {
+            if let Item::Raw(raw) = item {
+                assert!(open.contains_key(&CallId::new(raw["call_id"].as_str().unwrap())));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_order_of_events_leaves_a_call_open_or_asks_too_often(
+            plan in any_plan(),
+            inputs in prop::collection::vec(any_input(), 0..60),
+        ) {
+            let mut machine = Machine::new(plan.clone());
+            let (mut asked, mut said, mut running, mut over) = (0, String::new(), None, false);
+            let mut rows = BTreeMap::new();
+            for input in std::iter::once(Input::Begin).chain(inputs).chain([Input::Cancelled]) {
+                let answer = if let Input::Answered { call_id, .. } = &input { Some(call_id.clone()) } else { None };
+                let effects = machine.step(input);
+                prop_assert!(!over || effects.is_empty());
+                if answer.is_some() && answer == running {
+                    rows.insert(running.take().unwrap(), true);
+                }
+                for effect in effects {
+                    match effect {
+                        Effect::Ask(_) => {
+                            asked += 1;
+                            prop_assert!(running.is_none());
+                            check_answered(machine.items());
+                        }
+                        Effect::Say(words) => said.push_str(&words),
+                        Effect::Queue(call) => {
+                            rows.entry(call.id).or_insert(false);
+                        }
+                        Effect::Run(call) => {
+                            prop_assert_eq!(running.replace(call.id.clone()), None, "two at once");
+                            prop_assert!(rows.contains_key(&call.id));
+                        }
+                        Effect::Drop { call_id, .. } => {
+                            running = running.filter(|id| *id != call_id);
+                            prop_assert_eq!(rows.insert(call_id, true), Some(false));
+                        }
+                        Effect::End(_) => over = true,
+                    }
+                }
+            }
+            prop_assert!(over, "a cancel ends every turn");
+            prop_assert!(asked <= plan.max_rounds + 1 && machine.rounds() <= plan.max_rounds);
+            prop_assert_eq!(machine.requests(), asked);
+            prop_assert_eq!(machine.answer(), said);
+            prop_assert!(rows.values().all(|ended| *ended), "a row is left open: {:?}", rows);
+            check_answered(machine.items());
+        }
+    }
+}

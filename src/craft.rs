@@ -7,6 +7,7 @@
 pub mod dialogue;
 pub mod diction;
 pub mod echo;
+mod lexicon;
 pub mod opening;
 pub mod prose;
 pub mod readability;

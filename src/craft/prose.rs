@@ -6,6 +6,8 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::lexicon;
+
 /// A sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sentence {
@@ -139,7 +141,9 @@ fn sentences(paragraph: &str) -> Vec<Range<usize>> {
         while let Some((i, next)) = rest.next_if(|(_, next)| is_terminator(*next) || is_closing(*next)) {
             end = i + next.len_utf8();
         }
-        if is_wide_stop(c) || (begins_anew(&paragraph[end..]) && !is_abbreviation(&paragraph[start..end])) {
+        if is_wide_stop(c)
+            || (begins_anew(&paragraph[end..]) && !is_abbreviation(&paragraph[start..end], &paragraph[end..]))
+        {
             push(start..end);
             start = end;
         }
@@ -173,44 +177,16 @@ fn begins_anew(rest: &str) -> bool {
     rest.trim_start_matches(opens).chars().next().is_none_or(|c| !c.is_lowercase())
 }
 
-/// Whether a text ends with an abbreviation that is followed by a name or a number: `Mr.`, `St.`, an initial.
-fn is_abbreviation(text: &str) -> bool {
+/// Whether a text ends with an abbreviation that `rest` goes on from: `Mr.`, `St.`, an initial, `No.` before a number.
+fn is_abbreviation(text: &str, rest: &str) -> bool {
     let Some(text) = text.strip_suffix('.') else { return false };
     let word = text.rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
     let mut letters = word.chars();
     let initial = matches!((letters.next(), letters.next()), (Some(c), None) if c.is_uppercase() && c != 'I');
+    let before_a_number = rest.trim_start().starts_with(|c: char| c.is_ascii_digit());
     initial
-        || matches!(
-            word,
-            "Mr" | "Mrs"
-                | "Ms"
-                | "Mx"
-                | "Dr"
-                | "Prof"
-                | "St"
-                | "Rev"
-                | "Fr"
-                | "Hon"
-                | "Capt"
-                | "Cpt"
-                | "Col"
-                | "Gen"
-                | "Lt"
-                | "Sgt"
-                | "Maj"
-                | "Cdr"
-                | "Adm"
-                | "Gov"
-                | "Sen"
-                | "Rep"
-                | "Mme"
-                | "Mlle"
-                | "No"
-                | "no"
-                | "vs"
-                | "cf"
-                | "etc"
-        ) && !matches!(word, "No" if text.len() == word.len())
+        || lexicon::TITLES.contains(word)
+        || (matches!(word, "No" | "no" | "Vol" | "vol" | "Ch" | "ch" | "p" | "pp") && before_a_number)
 }
 
 #[cfg(test)]
@@ -228,7 +204,8 @@ mod tests {
             ("\"Who would?\" asked Mira. \"Nobody.\"", vec!["\"Who would?\" asked Mira.", "\"Nobody.\""]),
             ("“Stop!” He ran.", vec!["“Stop!”", "He ran."]),
             ("Mr. Pell met Dr. J. R. Vale. They spoke.", vec!["Mr. Pell met Dr. J. R. Vale.", "They spoke."]),
-            ("No. Not I. Never.", vec!["No.", "Not I.", "Never."]),
+            ("No. Not I. Said no. Never.", vec!["No.", "Not I.", "Said no.", "Never."]),
+            ("Post No. 9 fell. In 2307.", vec!["Post No. 9 fell.", "In 2307."]),
             (
                 "Wait... what? 3.5 metres. *Really?* Yes",
                 vec!["Wait... what?", "3.5 metres.", "*Really?*", "Yes"],

@@ -35,8 +35,6 @@ pub(super) struct TurnView {
     /// Rows whose details are open.
     pub(super) open_rows: Vec<usize>,
     streaming: Streaming,
-    /// How much of the shown text `streaming` has.
-    streamed: String,
     cache: Option<(Key, Laid)>,
 }
 
@@ -94,8 +92,7 @@ impl TurnView {
             tier: None,
             usage: Usage::default(),
             open_rows: vec![],
-            streaming: Streaming::new(),
-            streamed: String::new(),
+            streaming: Streaming::default(),
             cache: None,
         }
     }
@@ -125,8 +122,7 @@ impl TurnView {
             TurnStatus::Cancelled | TurnStatus::Running => State::Cancelled,
             TurnStatus::Failed(failure) => State::Failed(failure),
         };
-        self.streaming = Streaming::new();
-        self.streamed = String::new();
+        self.streaming = Streaming::default();
         self.cache = None;
     }
 
@@ -163,21 +159,6 @@ impl TurnView {
         }
     }
 
-    /// Gives the streaming renderer what is new in the shown text. Hiding markers may only take back a half-arrived one, which was never shown.
-    fn stream(&mut self) {
-        let shown = hide_markers(&self.raw);
-        if shown.len() == self.streamed.len() {
-            return;
-        }
-        if let Some(new) = shown.strip_prefix(self.streamed.as_str()) {
-            self.streaming.push(new);
-        } else {
-            self.streaming = Streaming::new();
-            self.streaming.push(&shown);
-        }
-        self.streamed = shown;
-    }
-
     /// Lays the turn out, unless it is already laid out for this width, theme and state.
     pub(super) fn lay_out(&mut self, frame: &Frame<'_>) -> &Laid {
         let key = Key {
@@ -190,7 +171,7 @@ impl TurnView {
         let fits = !self.state.is_live() && self.cache.as_ref().is_some_and(|(k, _)| *k == key);
         if !fits {
             let answer = if self.grounded.is_none() {
-                self.stream();
+                self.streaming.set(&hide_markers(&self.raw));
                 self.streaming.lines(frame.width.saturating_sub(2), frame.theme).to_vec()
             } else {
                 vec![]

@@ -75,7 +75,7 @@ pub(in super::super) fn lay_out(app: &mut App, area: Rect) {
 /// Draws the pane. Returns where the cursor is, when the pane has it.
 pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Option<Position> {
     let theme = &app.theme;
-    let member = crate::workbench::member(Some(&app.chat.persona));
+    let member = crate::persona::board::member(Some(&app.chat.persona));
     let focused = app.focus == Pane::Chat;
     let key = app.keymap.key_of("choose-persona").unwrap_or_default();
     heading(frame, area, theme, focused, &format!("{} {}", member.badge, member.name), &key);
@@ -132,7 +132,7 @@ fn conversation(app: &App, frame: &mut Frame<'_>, area: Rect) {
 
 /// What stands in an empty conversation: what can be asked, and who answers.
 fn welcome(app: &App, frame: &mut Frame<'_>, area: Rect) {
-    let member = crate::workbench::member(Some(&app.chat.persona));
+    let member = crate::persona::board::member(Some(&app.chat.persona));
     let theme = &app.theme;
     let width = usize::from(area.width.saturating_sub(2));
     let name = app.book.entries.iter().find(|e| e.entry_type == crate::domain::codex::EntryType::Character);
@@ -199,7 +199,7 @@ fn input(app: &App, frame: &mut Frame<'_>, area: Rect, focused: bool) -> Option<
     frame.render_widget(Span::styled("›", theme.style(role)), Rect { width: 1.min(area.width), ..area });
     let field = Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area };
     if app.chat.input.is_empty() {
-        let member = crate::workbench::member(Some(&app.chat.persona));
+        let member = crate::persona::board::member(Some(&app.chat.persona));
         let words = text::fit(&format!("Ask the {}", member.name), usize::from(field.width));
         frame.render_widget(Span::styled(words, theme.style(Role::Dim)), field);
         return Some(Position::new(field.x, field.y));

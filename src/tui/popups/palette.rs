@@ -34,7 +34,7 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
     for note in &app.book.notes {
         items.push(Item::new(&note.title, "", Msg::Show(note.path.clone(), None)).kind("note"));
     }
-    for member in crate::workbench::members() {
+    for member in crate::persona::board::members() {
         items.push(Item::new(member.name, member.purpose, Msg::ChoosePersona(member.id)).kind("persona"));
     }
     for name in Theme::shipped() {

@@ -35,7 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "agent",
         ],
     ),
-    ("tui", &["command", "domain", "editor", "canon", "proposal", "config", "agent", "workbench"]),
+    ("tui", &["command", "domain", "editor", "canon", "persona", "proposal", "config", "agent", "workbench"]),
     ("cli", &["domain", "proposal", "tools", "config", "agent", "workbench", "tui"]),
 ];
 

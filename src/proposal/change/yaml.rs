@@ -152,8 +152,9 @@ mod tests {
                 let written = scalar(&text, quotes, true);
                 prop_assert_eq!(read(&format!("k: [{written}, x]\n")), json!({"k": [text, "x"]}), "{}", written);
             }
+            prop_assume!(text != "first");
             let written = entry(&text, &json!([text]), "\r\n");
-            prop_assert_eq!(read(&format!("a: b\r\n{written}\r\n"))[&text].clone(), json!([text]), "{}", written);
+            prop_assert_eq!(read(&format!("first: b\r\n{written}\r\n"))[&text].clone(), json!([text]), "{}", written);
         }
     }
 }

@@ -3,13 +3,23 @@
 //! A front end holds one [`Workbench`] for the open book. All verbs are synchronous and may touch the disk: the interface calls them from background tasks.
 
 pub mod ask;
+mod chat;
 pub mod demo;
+pub mod doctor;
+mod history;
+pub mod init;
 pub mod judge;
+pub mod keys;
+pub mod look;
 pub mod open;
+mod overlay;
 pub mod peek;
+pub mod provider;
+pub mod recover;
 pub mod save;
+pub mod settings;
 
 pub use ask::{Ask, Finished};
-pub use judge::{Judged, QueuedProposal};
-pub use open::{OpenError, Overrides, Workbench};
+pub use judge::{JudgeError, Judged, QueuedProposal};
+pub use open::{OpenError, Overrides, Surroundings, Workbench};
 pub use peek::Peek;

@@ -134,7 +134,8 @@ pub fn append(text: &str, section: Option<&Section>, heading: &str, markdown: &s
     let Some(section) = section else {
         return append_section(text, heading, markdown);
     };
-    let begins_with_heading = markdown.trim_start().starts_with('#') && !headings(markdown.trim_start()).is_empty();
+    let begins_with_heading =
+        markdown.trim_start().starts_with('#') && !headings(markdown.trim_start()).is_empty();
     let range = if begins_with_heading { section.content.clone() } else { section.own.clone() };
     let core = core_of(text, &range);
     let place = Section { content: range, ..section.clone() };
@@ -221,7 +222,8 @@ fn is_list_item(line: &str) -> bool {
 }
 
 fn parts_are_above(sections: &[Section], section: &Section, parts: &[&str]) -> bool {
-    let mut above = sections.iter().filter(|s| s.start < section.start && s.content.end >= section.content.end);
+    let mut above =
+        sections.iter().filter(|s| s.start < section.start && s.content.end >= section.content.end);
     parts.iter().all(|part| {
         let wanted = passage::fold(part.trim().trim_start_matches('#'));
         above.any(|s| passage::fold(&s.heading) == wanted)
@@ -284,7 +286,9 @@ fn percent_comments(text: &str, body_start: usize, code: &[Range<usize>]) -> Vec
                 found.push(from..end);
                 open = None;
             }
-            None if line.trim_start().starts_with("%%") && line.matches("%%").count() == 1 => open = Some(start),
+            None if line.trim_start().starts_with("%%") && line.matches("%%").count() == 1 => {
+                open = Some(start)
+            }
             _ => {}
         }
     }
@@ -378,7 +382,10 @@ mod tests {
         let a = named(&all, "A");
         assert_eq!(append(text, Some(a), "A", "- three"), "# A\n\n- one\n- two\n- three\n\n## B\n\nb\n");
         assert_eq!(append(text, Some(a), "A", "More."), "# A\n\n- one\n- two\n\nMore.\n\n## B\n\nb\n");
-        assert_eq!(append(text, Some(a), "A", "## C\n\nc"), "# A\n\n- one\n- two\n\n## B\n\nb\n\n## C\n\nc\n");
+        assert_eq!(
+            append(text, Some(a), "A", "## C\n\nc"),
+            "# A\n\n- one\n- two\n\n## B\n\nb\n\n## C\n\nc\n"
+        );
     }
 
     #[test]
@@ -450,6 +457,9 @@ mod tests {
     }
 
     fn similar_prefix(a: &str, b: &str) -> usize {
-        a.char_indices().zip(b.chars()).find(|((_, x), y)| x != y).map_or(a.len().min(b.len()), |((i, _), _)| i)
+        a.char_indices()
+            .zip(b.chars())
+            .find(|((_, x), y)| x != y)
+            .map_or(a.len().min(b.len()), |((i, _), _)| i)
     }
 }

@@ -63,6 +63,12 @@ pub fn write(root: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.commit()
 }
 
+/// Gives a finished folder its name, in the folder that it is already in. Durable.
+pub fn rename_folder(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::rename(from, to)?;
+    sync_folder(to.parent().unwrap_or(to))
+}
+
 /// Makes `folder` and its missing parents, each one durable before the next.
 pub(super) fn make_folders(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::domain::conversation::Turn;
-use crate::domain::ids::{BookPath, SessionId, TurnId};
+use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 
 use super::{home, jsonl};
 
@@ -34,6 +34,20 @@ pub struct Kept {
     /// Where the turn went, so that another server is never asked to go on with it.
     #[serde(default)]
     pub destination: String,
+    /// What the model was told before the question. Read from the start of the turn.
+    #[serde(skip)]
+    pub preface: Preface,
+}
+
+/// What the model is told before the question of a turn: which proposals the author has refused since, and why.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Preface {
+    /// The proposals that it is about.
+    #[serde(default)]
+    pub told: Vec<ProposalId>,
+    /// What was said, in the shape of [`Kept::items`].
+    #[serde(default)]
+    pub items: Vec<Value>,
 }
 
 /// A stretch of a file, exactly as it stood there.
@@ -57,13 +71,19 @@ struct Line {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 enum Event {
-    Started { turn: Box<Turn> },
-    Ended { kept: Box<Kept> },
+    Started {
+        turn: Box<Turn>,
+        #[serde(default)]
+        preface: Preface,
+    },
+    Ended {
+        kept: Box<Kept>,
+    },
 }
 
 /// Notes that a turn has begun.
-pub fn start(root: &Path, session: &SessionId, turn: &Turn) -> io::Result<()> {
-    append(root, session, &turn.id, Event::Started { turn: Box::new(turn.clone()) })
+pub fn start(root: &Path, session: &SessionId, turn: &Turn, preface: Preface) -> io::Result<()> {
+    append(root, session, &turn.id, Event::Started { turn: Box::new(turn.clone()), preface })
 }
 
 /// Keeps a turn that is over.
@@ -77,21 +97,28 @@ pub fn load(root: &Path, session: &SessionId) -> io::Result<Vec<Kept>> {
     let mut turns: Vec<Kept> = vec![];
     for line in jsonl::read::<Line>(&path(root, session)?)?.records {
         let kept = match line.event {
-            Event::Started { turn } => Kept {
-                turn: *turn,
-                items: vec![],
-                material: vec![],
-                kept_by_server: false,
-                destination: String::new(),
-            },
+            Event::Started { turn, preface } => Kept::started(*turn, preface),
             Event::Ended { kept } => *kept,
         };
         match turns.iter_mut().find(|t| t.turn.id == kept.turn.id) {
-            Some(known) => *known = kept,
+            Some(known) => *known = Kept { preface: std::mem::take(&mut known.preface), ..kept },
             None => turns.push(kept),
         }
     }
     Ok(turns)
+}
+
+impl Kept {
+    fn started(turn: Turn, preface: Preface) -> Self {
+        Self {
+            turn,
+            items: vec![],
+            material: vec![],
+            kept_by_server: false,
+            destination: String::new(),
+            preface,
+        }
+    }
 }
 
 /// Whether a conversation has been stored.
@@ -158,6 +185,10 @@ mod tests {
         }
     }
 
+    fn preface() -> Preface {
+        Preface { told: vec![ProposalId::new("p-1")], items: vec![json!({"author": "Not yet."})] }
+    }
+
     fn kept(id: &str) -> Kept {
         Kept {
             turn: Turn { answer: "Ilse.".into(), ..turn(id, "Who?", TurnStatus::Done) },
@@ -165,6 +196,7 @@ mod tests {
             material: vec![Stretch { path: BookPath::new("a.md").unwrap(), text: "Ilse.\r\n".into() }],
             kept_by_server: true,
             destination: "https://example.org/v1/responses".into(),
+            preface: preface(),
         }
     }
 
@@ -175,7 +207,7 @@ mod tests {
         assert!(load(root.path(), &session).unwrap().is_empty());
         assert!(!root.path().join(home::NAME).exists());
         for id in ["t-1", "t-2"] {
-            start(root.path(), &session, &turn(id, "Who?", TurnStatus::Running)).unwrap();
+            start(root.path(), &session, &turn(id, "Who?", TurnStatus::Running), preface()).unwrap();
             end(root.path(), &session, kept(id)).unwrap();
         }
         assert_eq!(load(root.path(), &session).unwrap(), [kept("t-1"), kept("t-2")]);
@@ -185,9 +217,9 @@ mod tests {
     fn a_turn_that_was_cut_off_keeps_its_question() {
         let root = tempfile::tempdir().unwrap();
         let session = SessionId::new("s-1");
-        start(root.path(), &session, &turn("t-1", "Who?", TurnStatus::Running)).unwrap();
+        start(root.path(), &session, &turn("t-1", "Who?", TurnStatus::Running), preface()).unwrap();
         end(root.path(), &session, kept("t-1")).unwrap();
-        start(root.path(), &session, &turn("t-2", "And why?", TurnStatus::Running)).unwrap();
+        start(root.path(), &session, &turn("t-2", "And why?", TurnStatus::Running), preface()).unwrap();
         let file = root.path().join(".scritorio/sessions/s-1.jsonl");
         let mut bytes = fs::read(&file).unwrap();
         bytes.extend(b"{\"v\":1,\"id\":\"t-2\",\"event\":\"ended\",\"ke");
@@ -203,7 +235,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         assert!(list(root.path()).unwrap().is_empty());
         for (id, seconds) in [("s-1", 30), ("s-2", 10), ("s-3", 20)] {
-            start(root.path(), &SessionId::new(id), &turn("t-1", "?", TurnStatus::Running)).unwrap();
+            start(root.path(), &SessionId::new(id), &turn("t-1", "?", TurnStatus::Running), preface())
+                .unwrap();
             let file = fs::File::options()
                 .write(true)
                 .open(root.path().join(format!(".scritorio/sessions/{id}.jsonl")))
@@ -219,7 +252,10 @@ mod tests {
     fn an_id_that_is_a_path_is_refused() {
         let root = tempfile::tempdir().unwrap();
         assert!(load(root.path(), &SessionId::new("../../x")).is_err());
-        assert!(start(root.path(), &SessionId::new("a/b"), &turn("t-1", "?", TurnStatus::Running)).is_err());
+        assert!(
+            start(root.path(), &SessionId::new("a/b"), &turn("t-1", "?", TurnStatus::Running), preface())
+                .is_err()
+        );
         assert!(!exists(root.path(), &SessionId::new("..")));
     }
 }

@@ -23,7 +23,7 @@ pub fn body(request: &Request, server_keeps: bool) -> Value {
 }
 
 /// Builds the body of a second attempt, after the server refused to continue from a response: the whole conversation.
-pub fn stateless_again(request: &Request) -> Value {
+pub fn whole_conversation(request: &Request, server_keeps: bool) -> Value {
     // Reasoning that only the server could read is of no use without the server's memory, and the calls
     // that followed it are bound to it by their ids.
     let known_by_id_only =
@@ -37,7 +37,8 @@ pub fn stateless_again(request: &Request) -> Value {
             }
         }
     }
-    assemble(request, opening(&items, false), None, false)
+    let store = server_keeps && request.options.store;
+    assemble(request, opening(&items, store), None, store)
 }
 
 fn assemble(request: &Request, input: Value, previous: Option<&str>, store: bool) -> Value {
@@ -306,7 +307,7 @@ mod tests {
             json!({ "type": "function_call", "id": "fc", "call_id": "c1", "name": "n", "arguments": "{}" }),
         ));
         items.push(output("c1"));
-        let body = stateless_again(&request(items, true));
+        let body = whole_conversation(&request(items, true), false);
         assert_eq!(
             body["input"],
             json!([

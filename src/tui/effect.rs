@@ -44,6 +44,8 @@ pub(super) enum Effect {
     NewEntry(EntryType, String),
     /// Put text on the clipboard.
     Copy(String),
+    /// Send bytes to the terminal between two frames: a command of our own, such as OSC 52.
+    SendToTerminal(Vec<u8>),
     /// Ask the clipboard for text.
     AskClipboard,
     /// Write a user setting.

@@ -14,7 +14,7 @@ use crate::proposal::Proposal;
 use crate::workbench::{Ask, DocumentError, Finished, Workbench};
 
 use super::app::App;
-use super::clipboard::{Clipboard, Copied};
+use super::clipboard::Clipboard;
 use super::effect::Effect;
 use super::msg::{Msg, Notice, SaveProblem, Verdict};
 use super::recovery::Recovery;
@@ -50,14 +50,6 @@ impl Work {
         self.recovery.note(app);
     }
 
-    /// Copies text. Returns bytes for the terminal, where it must do the copying, and what to tell the author.
-    pub(super) fn copy(&mut self, text: String) -> (Option<Vec<u8>>, Notice) {
-        match self.clipboard.copy(text) {
-            Copied::System => (None, Notice::done("Copied.")),
-            Copied::Terminal(bytes) => (Some(bytes), Notice::hint("Sent to the terminal's clipboard.")),
-        }
-    }
-
     /// Starts work in the background.
     pub(super) fn start(&mut self, effect: Effect, out: &UnboundedSender<Msg>) {
         let (bench, out) = (self.workbench.clone(), out.clone());
@@ -68,10 +60,8 @@ impl Work {
                     token.cancel();
                 }
             }
-            Effect::AskClipboard => {
-                let reader = self.clipboard.reader();
-                in_background(move || send(&out, Msg::Clipboard(reader.text())));
-            }
+            Effect::Copy(text) => self.clipboard.copy(text, move |copied| send(&out, Msg::Copied(copied))),
+            Effect::AskClipboard => self.clipboard.paste(move |text| send(&out, Msg::Clipboard(text))),
             other => in_background(move || quietly(&bench, other, &out)),
         }
     }
@@ -220,6 +210,7 @@ fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>) {
         Effect::Ask(_)
         | Effect::Cancel
         | Effect::Copy(_)
+        | Effect::SendToTerminal(_)
         | Effect::AskClipboard
         | Effect::Mouse(_)
         | Effect::Suspend

@@ -1,5 +1,6 @@
 //! The full-screen interface. State in `App`, change in `update`, pixels in `view`.
 
+pub mod clipboard;
 pub mod keymap;
 mod nearest;
 pub mod theme;

@@ -8,5 +8,7 @@ pub mod conversation;
 pub mod frontmatter;
 pub mod ids;
 pub mod manuscript;
+pub mod nearness;
+pub mod numeral;
 pub mod passage;
 pub mod safe_text;

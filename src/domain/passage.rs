@@ -1,57 +1,131 @@
 //! Places in a text: words, paragraphs, lines, hashes, and quotations found in spite of typography.
+//!
+//! Pure functions over text of any origin. Offsets are bytes and always stand on character boundaries; nothing
+//! here changes a text, and no input makes it panic.
 
-use std::ops::Range;
+mod fold;
+mod paragraphs;
+mod quote;
+
+use std::borrow::Cow;
+
+use sha2::{Digest, Sha256};
+
+pub use fold::fold;
+pub use paragraphs::{cut, paragraphs};
+pub use quote::{Found, Searchable, find_quote};
 
 /// Counts words of prose: what stands between white space and holds a letter or a digit.
 pub fn count_words(text: &str) -> usize {
-    todo!()
+    text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count()
 }
 
 /// Returns the SHA-256 of `bytes` as lowercase hex.
 pub fn sha256_hex(bytes: impl AsRef<[u8]>) -> String {
-    todo!()
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digest = Sha256::digest(bytes);
+    let mut hex = String::with_capacity(64);
+    for byte in digest {
+        hex.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        hex.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    hex
 }
 
-/// Returns the byte ranges of the paragraphs of `text`: what stands between blank lines, without surrounding white space.
-pub fn paragraphs(text: &str) -> Vec<Range<usize>> {
-    todo!()
-}
-
-/// Returns line and column (in characters) of a byte offset, both from 1.
+/// Returns line and column (in characters) of a byte offset, both from 1. An offset inside a character counts as its
+/// start, one behind the text as its end.
 pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
-    todo!()
-}
-
-/// Cuts `text` to at most `max_chars` characters on a paragraph boundary (or, in a paragraph that is itself longer, a word).
-/// Returns the kept part; it is `text` itself when everything fits.
-pub fn cut(text: &str, max_chars: usize) -> &str {
-    todo!()
+    let before = &text[..text.floor_char_boundary(offset)];
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
+    (line, before[start..].chars().count() + 1)
 }
 
 /// Makes a file stem readable: `03-the-long_night` becomes `The Long Night`.
-pub fn readable_stem(stem: &str) -> String {
-    todo!()
-}
-
-/// Folds text for comparing names: case, accents, typographic quotes, possessive `'s`, and runs of white space, hyphens and underscores.
-pub fn fold(text: &str) -> String {
-    todo!()
-}
-
-/// A place where a quotation stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// Its bytes in the searched text.
-    pub range: Range<usize>,
-    /// Whether the bytes are the very bytes of the quotation.
-    pub exact: bool,
-}
-
-/// Finds every place of `quote` in `text`.
 ///
-/// Tolerates what models change: straight or curly quotes and apostrophes, dashes, ellipses, runs of white space, line
-/// breaks and invisible characters, Markdown emphasis, the letter case of the first letter, a comma or full stop at the end of the
-/// quotation. Never tolerates changed words; matches start and end at word boundaries.
-pub fn find_quote(text: &str, quote: &str) -> Vec<Found> {
-    todo!()
+/// An ordering number (up to three digits) or a symbol in front is left out when something else remains. Letter case is
+/// changed only in a stem without capitals.
+pub fn readable_stem(stem: &str) -> String {
+    let words: Vec<&str> =
+        stem.split(|c: char| c == '-' || c == '_' || c.is_whitespace()).filter(|w| !w.is_empty()).collect();
+    let is_order = |word: &&str| {
+        let digits = word.trim_end_matches(['.', ')']);
+        !digits.chars().any(char::is_alphabetic)
+            && (digits.len() <= 3 || !digits.chars().all(|c| c.is_ascii_digit()))
+    };
+    let from = words.iter().position(|w| !is_order(w)).unwrap_or(0);
+    let words = &words[from..];
+    let keep_case = stem.chars().any(char::is_uppercase);
+    let mut readable = String::with_capacity(stem.len());
+    for (at, word) in words.iter().enumerate() {
+        if at > 0 {
+            readable.push(' ');
+        }
+        let word =
+            if keep_case || (at > 0 && is_small(word)) { Cow::Borrowed(*word) } else { capitalised(word) };
+        readable.push_str(&word);
+    }
+    if readable.is_empty() { stem.to_owned() } else { readable }
+}
+
+/// Words that stay small inside an English title.
+fn is_small(word: &str) -> bool {
+    matches!(word, "a" | "an" | "and" | "at" | "by" | "for" | "in" | "of" | "on" | "or" | "the" | "to")
+}
+
+fn capitalised(word: &str) -> Cow<'_, str> {
+    let mut chars = word.chars();
+    match chars.next() {
+        Some(first) if first.is_lowercase() => {
+            Cow::Owned(first.to_uppercase().chain(chars).collect::<String>())
+        }
+        _ => Cow::Borrowed(word),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_holds_a_letter_or_a_digit() {
+        assert_eq!(count_words(""), 0);
+        assert_eq!(count_words("One — two,  three\u{a0}4 * * *\n\n…"), 4);
+        assert_eq!(count_words("don't well-known Søndergaard"), 3);
+    }
+
+    #[test]
+    fn a_hash_is_lowercase_hex() {
+        assert_eq!(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+
+    #[test]
+    fn a_place_is_told_in_lines_and_characters() {
+        let text = "é1\r\nü2\n";
+        assert_eq!(line_column(text, 0), (1, 1));
+        assert_eq!(line_column(text, 2), (1, 2));
+        assert_eq!(line_column(text, 1), (1, 1), "inside a character");
+        assert_eq!(line_column(text, 7), (2, 2));
+        assert_eq!(line_column(text, 99), (3, 1));
+    }
+
+    #[test]
+    fn a_stem_becomes_a_title() {
+        let table = [
+            ("03-the-long_night", "The Long Night"),
+            ("adrian-vale", "Adrian Vale"),
+            ("Jon_Snow", "Jon Snow"),
+            ("the-house-of-sand", "The House of Sand"),
+            ("01. McGregor's farm", "McGregor's farm"),
+            ("chapter-3", "Chapter 3"),
+            ("🐉 dragons", "Dragons"),
+            ("03", "03"),
+            ("1984", "1984"),
+            ("élan", "Élan"),
+            ("---", "---"),
+        ];
+        for (stem, title) in table {
+            assert_eq!(readable_stem(stem), title, "{stem}");
+        }
+    }
 }

@@ -114,8 +114,8 @@ mod tests {
 
     #[test]
     fn an_unknown_placeholder_is_named_with_its_line_and_origin() {
-        let error =
-            render("Fine: {{genre}}\n\nNot: {{ mood }}", &settings(), "[board.writing-coach] notes").unwrap_err();
+        let error = render("Fine: {{genre}}\n\nNot: {{ mood }}", &settings(), "[board.writing-coach] notes")
+            .unwrap_err();
         assert_eq!((error.name.as_str(), error.line), ("mood", 3));
         assert_eq!(
             error.to_string(),
@@ -131,7 +131,9 @@ mod tests {
     fn an_error_repeats_little_of_a_hostile_name_and_nothing_that_a_terminal_obeys() {
         let text = format!("{{{{\x1b[2J{}}}}}", "é".repeat(5000));
         let shown = render(&text, &settings(), "a test").unwrap_err().name;
-        assert!(shown.starts_with("␛[2J") && shown.ends_with("é…") && shown.chars().count() == SHOWN_NAME + 1);
+        assert!(
+            shown.starts_with("␛[2J") && shown.ends_with("é…") && shown.chars().count() == SHOWN_NAME + 1
+        );
     }
 
     #[test]

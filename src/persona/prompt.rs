@@ -74,7 +74,7 @@ fn tool_guidance(tools: &[(&str, &str)]) -> String {
     out.push_str("\n## Tools on offer\n\n");
     for (name, about) in tools {
         let about = about.split_whitespace().collect::<Vec<_>>().join(" ");
-        out.push_str(&format!("- `{name}`: {}\n", first_sentence(&about)));
+        out.extend(["- `", name, "`: ", first_sentence(&about), "\n"]);
     }
     out
 }
@@ -165,7 +165,12 @@ mod tests {
     #[test]
     fn the_audience_bullets_hold_raw_values_and_the_role_natural_words() {
         for (lens, raw, role, reader) in [
-            (Lens::Any, "any", "with no sex or gender lens set.", "a gender-unspecified reader who is 35 years old"),
+            (
+                Lens::Any,
+                "any",
+                "with no sex or gender lens set.",
+                "a gender-unspecified reader who is 35 years old",
+            ),
             (Lens::Female, "female", "with a lens on female readers.", "a female reader who is 35 years old"),
             (Lens::Male, "male", "with a lens on male readers.", "a male reader who is 35 years old"),
         ] {
@@ -190,17 +195,23 @@ mod tests {
     fn unset_values_are_visible_in_every_prompt() {
         for m in members() {
             let prompt = system(m, &BookSettings::default(), &[]).unwrap();
-            assert!(prompt.contains("- Book genre: [genre not set]\n- Target audience age group: [audience age not set]"));
+            assert!(prompt.contains(
+                "- Book genre: [genre not set]\n- Target audience age group: [audience age not set]"
+            ));
             assert!(prompt.contains("[genre not set] books"), "{}", m.id);
             assert!(!prompt.contains("{{"), "{}", m.id);
         }
         let reader = system(member(Some("first-time-reader")), &BookSettings::default(), &[]).unwrap();
-        assert!(reader.contains("who is [reader age not set] years old, fits the [audience age not set] audience"));
+        assert!(
+            reader
+                .contains("who is [reader age not set] years old, fits the [audience age not set] audience")
+        );
     }
 
     #[test]
     fn the_books_editable_text_replaces_the_shipped_one_and_never_the_locked_one() {
-        let settings = with_board("writing-coach", None, Some("## Tone\n\nLike a drill sergeant of {{genre}}."));
+        let settings =
+            with_board("writing-coach", None, Some("## Tone\n\nLike a drill sergeant of {{genre}}."));
         let coach = member(Some("writing-coach"));
         let prompt = system(coach, &settings, &[]).unwrap();
         assert!(prompt.contains("Like a drill sergeant of science fiction.\n\n# Shared Rules"));
@@ -251,7 +262,9 @@ mod tests {
 
     #[test]
     fn the_shared_rules_show_the_quote_rule() {
-        assert!(SHARED_RULES.contains("\n    \"exact manuscript words\" [[locate:exact manuscript words]]\n"));
+        assert!(
+            SHARED_RULES.contains("\n    \"exact manuscript words\" [[locate:exact manuscript words]]\n")
+        );
     }
 
     #[test]
@@ -277,7 +290,8 @@ mod tests {
 
     #[test]
     fn a_whole_prompt_reads_as_it_should() {
-        let settings = with_board("continuity-editor", Some("Ship's time is UTC in {{genre}} chapters."), None);
+        let settings =
+            with_board("continuity-editor", Some("Ship's time is UTC in {{genre}} chapters."), None);
         let prompt = system(member(Some("continuity-editor")), &settings, &TOOLS).unwrap();
         insta::assert_snapshot!(prompt);
     }

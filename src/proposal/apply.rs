@@ -134,10 +134,7 @@ mod tests {
     fn a_new_file_never_overwrites_one_and_a_vanished_file_is_not_made_again() {
         let path = BookPath::new("a.md").unwrap();
         let create = proposal(&[("a.md", None, "text\n")]);
-        assert_eq!(
-            plan(&create, |_| Some("mine".into()), &[]),
-            Err(Conflict::Exists { path: path.clone() })
-        );
+        assert_eq!(plan(&create, |_| Some("mine".into()), &[]), Err(Conflict::Exists { path: path.clone() }));
         let update = proposal(&[("a.md", Some(BASE), "text\n")]);
         assert_eq!(plan(&update, |_| None, &[]), Err(Conflict::Gone { path }));
     }

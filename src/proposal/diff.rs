@@ -138,10 +138,8 @@ fn changed_lines(old: &[&str], new: &[&str]) -> Vec<(Range<usize>, Range<usize>)
 }
 
 fn words(old: &str, new: &str, deadline: Instant) -> Vec<Piece> {
-    let diff = TextDiff::configure()
-        .algorithm(Algorithm::Patience)
-        .deadline(deadline)
-        .diff_unicode_words(old, new);
+    let diff =
+        TextDiff::configure().algorithm(Algorithm::Patience).deadline(deadline).diff_unicode_words(old, new);
     let mut pieces = Pieces::default();
     for change in diff.iter_all_changes() {
         match change.tag() {
@@ -274,7 +272,10 @@ mod tests {
             "--- a/codex/a.md\n+++ b/codex/a.md\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"
         );
         assert_eq!(unified("n.md", "", "x\n"), "--- /dev/null\n+++ b/n.md\n@@ -0,0 +1 @@\n+x\n");
-        assert_eq!(unified("n.md", "x", "x\n"), "--- a/n.md\n+++ b/n.md\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+x\n");
+        assert_eq!(
+            unified("n.md", "x", "x\n"),
+            "--- a/n.md\n+++ b/n.md\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+x\n"
+        );
         assert_eq!(unified("n.md", "x", "x"), "");
     }
 

@@ -33,7 +33,8 @@ pub fn suggest(book: &Book, entry_type: EntryType, name: &str, folder_shape: boo
     };
     let numbered = (2_u32..).map(|n| format!("{slug}-{n}"));
     let stem = std::iter::once(slug.clone()).chain(numbered).find(|s| is_free(s)).unwrap_or(slug);
-    let path = if folder_shape { format!("{folder}/{stem}/dossier.md") } else { format!("{folder}/{stem}.md") };
+    let path =
+        if folder_shape { format!("{folder}/{stem}/dossier.md") } else { format!("{folder}/{stem}.md") };
     BookPath::new(path).unwrap_or_else(|_| fallback(entry_type))
 }
 
@@ -76,7 +77,11 @@ fn most_common<'a>(all: impl Iterator<Item = &'a str>) -> Option<&'a str> {
         *counts.entry(item).or_default() += 1;
     }
     let most = counts.values().copied().max()?;
-    counts.into_iter().filter(|(_, n)| *n == most).map(|(item, _)| item).min_by_key(|item| (item.len(), *item))
+    counts
+        .into_iter()
+        .filter(|(_, n)| *n == most)
+        .map(|(item, _)| item)
+        .min_by_key(|item| (item.len(), *item))
 }
 
 fn folder_of(book: &Book, entry_type: EntryType) -> String {
@@ -121,7 +126,8 @@ impl Naming {
         let own: Vec<&str> = book.entries_of(entry_type).map(stem).collect();
         let all: Vec<&str> = book.entries.iter().map(stem).collect();
         let stems = if own.is_empty() { &all } else { &own };
-        let separators = |stems: &[&str]| most_common(stems.iter().filter_map(|s| separator(s))).map(str::to_owned);
+        let separators =
+            |stems: &[&str]| most_common(stems.iter().filter_map(|s| separator(s))).map(str::to_owned);
         let found = separators(&own).or_else(|| separators(&all));
         let capitals = stems.iter().filter(|s| s.starts_with(char::is_uppercase)).count();
         Self {
@@ -132,15 +138,20 @@ impl Naming {
     }
 
     fn slug(self, name: &str, entry_type: EntryType) -> String {
-        let spelled: String = if self.ascii { name.chars().flat_map(in_ascii).collect() } else { name.nfc().collect() };
+        let spelled: String =
+            if self.ascii { name.chars().flat_map(in_ascii).collect() } else { name.nfc().collect() };
         // An apostrophe is inside a word: "Mira's" is no two words.
         let spelled = spelled.replace(['\'', '\u{2019}', '\u{2bc}'], "");
         let mut slug = String::new();
-        for word in spelled.split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c)).filter(|w| !w.is_empty()) {
+        for word in
+            spelled.split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c)).filter(|w| !w.is_empty())
+        {
             let word = if self.lower_case { word.to_lowercase() } else { capitalised(word) };
             if slug.len() + word.len() >= MAX_STEM {
                 if slug.is_empty() {
-                    slug.extend(word.char_indices().take_while(|(i, c)| i + c.len_utf8() <= MAX_STEM).map(|(_, c)| c));
+                    slug.extend(
+                        word.char_indices().take_while(|(i, c)| i + c.len_utf8() <= MAX_STEM).map(|(_, c)| c),
+                    );
                 }
                 break;
             }
@@ -233,12 +244,37 @@ mod tests {
     fn a_new_entry_goes_where_entries_of_its_type_are_in_their_own_naming_style() {
         for (paths, entry_type, name, expected) in [
             (vec![], Character, "Adrian Vale", "codex/characters/adrian-vale.md"),
-            (vec![("Story_Bible/Characters/Jon_Snow.md", Character)], Character, "Arya Stark", "Story_Bible/Characters/Arya_Stark.md"),
-            (vec![("Story_Bible/Characters/Jon_Snow.md", Character)], Location, "The Wall", "Story_Bible/Locations/The_Wall.md"),
-            (vec![("People/Jon Snow.md", Character), ("People/Arya Stark.md", Character)], Character, "Ned Stark", "People/Ned Stark.md"),
-            (vec![("codex/characters/a-b/dossier.md", Character), ("codex/locations/c.md", Location)], Event, "The Fall", "codex/events/the-fall.md"),
+            (
+                vec![("Story_Bible/Characters/Jon_Snow.md", Character)],
+                Character,
+                "Arya Stark",
+                "Story_Bible/Characters/Arya_Stark.md",
+            ),
+            (
+                vec![("Story_Bible/Characters/Jon_Snow.md", Character)],
+                Location,
+                "The Wall",
+                "Story_Bible/Locations/The_Wall.md",
+            ),
+            (
+                vec![("People/Jon Snow.md", Character), ("People/Arya Stark.md", Character)],
+                Character,
+                "Ned Stark",
+                "People/Ned Stark.md",
+            ),
+            (
+                vec![("codex/characters/a-b/dossier.md", Character), ("codex/locations/c.md", Location)],
+                Event,
+                "The Fall",
+                "codex/events/the-fall.md",
+            ),
             (vec![("Codex/jon.md", Character)], Event, "The Fall", "Codex/the-fall.md"),
-            (vec![("codex/characters/ilse-sondergaard.md", Character)], Character, "Tōru Straße", "codex/characters/toru-strasse.md"),
+            (
+                vec![("codex/characters/ilse-sondergaard.md", Character)],
+                Character,
+                "Tōru Straße",
+                "codex/characters/toru-strasse.md",
+            ),
             (vec![("codex/characters/Søren.md", Character)], Character, "Tōru", "codex/characters/Tōru.md"),
         ] {
             assert_eq!(suggest(&book(&paths), entry_type, name, false).as_str(), expected);
@@ -248,13 +284,20 @@ mod tests {
     #[test]
     fn a_character_with_a_soul_gets_a_folder_beside_the_others() {
         let book = book(&[("codex/characters/adrian-vale/dossier.md", Character)]);
-        assert_eq!(suggest(&book, Character, "Mira Okafor", true).as_str(), "codex/characters/mira-okafor/dossier.md");
-        assert_eq!(suggest(&book, Character, "Adrian Vale", true).as_str(), "codex/characters/adrian-vale-2/dossier.md");
+        assert_eq!(
+            suggest(&book, Character, "Mira Okafor", true).as_str(),
+            "codex/characters/mira-okafor/dossier.md"
+        );
+        assert_eq!(
+            suggest(&book, Character, "Adrian Vale", true).as_str(),
+            "codex/characters/adrian-vale-2/dossier.md"
+        );
     }
 
     #[test]
     fn a_path_that_any_file_of_the_book_has_is_not_suggested() {
-        let mut book = book(&[("codex/characters/Jon.md", Character), ("codex/characters/jon-2.md", Character)]);
+        let mut book =
+            book(&[("codex/characters/Jon.md", Character), ("codex/characters/jon-2.md", Character)]);
         book.others.push(BookPath::new("codex/characters/jon-3.md").unwrap());
         assert_eq!(suggest(&book, Character, "jon", false).as_str(), "codex/characters/jon-4.md");
     }

@@ -17,7 +17,8 @@ pub enum Quotes {
 
 /// Writes text as a scalar. `flow` says that it stands inside `[…]` or `{…}`.
 pub fn scalar(text: &str, quotes: Quotes, flow: bool) -> String {
-    let printable = !text.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'));
+    let printable =
+        !text.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'));
     match quotes {
         Quotes::Plain if printable && plain_is_safe(text, flow) => text.to_owned(),
         Quotes::Single if printable => format!("'{}'", text.replace('\'', "''")),
@@ -60,7 +61,8 @@ fn plain_is_safe(text: &str, flow: bool) -> bool {
     }
     // What some reader takes for a number, a date or a time is not plain text.
     !text.starts_with(|c: char| c.is_ascii_digit() || c == '+' || c == '.')
-        || text.contains(char::is_alphabetic) && serde_saphyr::from_str::<Value>(text).is_ok_and(|v| v.is_string())
+        || text.contains(char::is_alphabetic)
+            && serde_saphyr::from_str::<Value>(text).is_ok_and(|v| v.is_string())
 }
 
 /// Words that YAML 1.1 or 1.2 reads as something else than text.
@@ -100,10 +102,35 @@ mod tests {
 
     #[test]
     fn ordinary_words_stay_plain_and_what_yaml_would_bend_is_quoted() {
-        for plain in ["protagonist", "the Captain", "Ilse Søndergaard", "it's fine", "a, b", "left ear (failing)", "3rd mate"] {
+        for plain in [
+            "protagonist",
+            "the Captain",
+            "Ilse Søndergaard",
+            "it's fine",
+            "a, b",
+            "left ear (failing)",
+            "3rd mate",
+        ] {
             assert_eq!(scalar(plain, Quotes::Plain, false), plain);
         }
-        for bent in ["", " x", "no", "Yes", "null", "~", "- x", "a: b", "a #b", "[[Halcyon]]", "12", "1e3", "2266-05-09", "12:30", "@x", "x:"] {
+        for bent in [
+            "",
+            " x",
+            "no",
+            "Yes",
+            "null",
+            "~",
+            "- x",
+            "a: b",
+            "a #b",
+            "[[Halcyon]]",
+            "12",
+            "1e3",
+            "2266-05-09",
+            "12:30",
+            "@x",
+            "x:",
+        ] {
             assert!(scalar(bent, Quotes::Plain, false).starts_with('"'), "{bent:?}");
         }
         assert!(scalar("a, b", Quotes::Plain, true).starts_with('"'));

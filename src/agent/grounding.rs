@@ -73,7 +73,7 @@ pub fn ground(answer: &str, book: &Book, current: Option<&BookPath>, read: &[Boo
     for piece in markers::pieces(answer, false) {
         match piece {
             Piece::Text(text) => shown.push_str(text),
-            Piece::Locate(words) if words.is_empty() => {}
+            Piece::Locate("") => {}
             Piece::Locate(words) => marks.push((words, shown.len())),
             Piece::Codex(name) => {
                 let start = shown.len();
@@ -133,7 +133,11 @@ fn candidates<'a>(shown: &'a str, marks: &[(&'a str, usize)]) -> Vec<Candidate<'
 
 fn have_same_words(a: &str, b: &str) -> bool {
     fn words(text: &str) -> Vec<String> {
-        fold(text).split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).map(str::to_owned).collect()
+        fold(text)
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|w| !w.is_empty())
+            .map(str::to_owned)
+            .collect()
     }
     a == b || words(a) == words(b)
 }
@@ -171,8 +175,9 @@ fn judge(candidate: &Candidate<'_>, places: &[Place<'_>], has_near: bool) -> Opt
 /// The file of the entry that bears this name, if a tool returned it in this turn.
 fn entry_that_was_read<'a>(book: &'a Book, name: &str, read: &[BookPath]) -> Option<&'a BookPath> {
     let wanted = fold(name);
-    let is_read =
-        |path: &BookPath, soul: Option<&BookPath>| read.contains(path) || soul.is_some_and(|s| read.contains(s));
+    let is_read = |path: &BookPath, soul: Option<&BookPath>| {
+        read.contains(path) || soul.is_some_and(|s| read.contains(s))
+    };
     book.entries
         .iter()
         .filter(|e| e.names().iter().any(|n| fold(n) == wanted))
@@ -213,7 +218,8 @@ mod tests {
         let read: Vec<BookPath> = read.iter().map(|p| path(p)).collect();
         let grounded = ground(answer, &book(), current.map(path).as_ref(), &read);
         let line = |q: &PlacedQuote| {
-            let (shown, mark) = (&grounded.shown[q.shown.clone()], if q.quote.marked { "marked" } else { "unmarked" });
+            let (shown, mark) =
+                (&grounded.shown[q.shown.clone()], if q.quote.marked { "marked" } else { "unmarked" });
             let file = q.quote.path.as_ref().map_or("nowhere", |p| p.file_name());
             format!("{shown} | {mark} | {:?} | {file}", q.quote.verdict)
         };
@@ -327,7 +333,11 @@ mod tests {
             ("That line [[locate:cold as a key]] works.", "That line works.", ""),
             ("\"warm\" [[locate:cold as a key]]", "\"warm\"", ""),
             ("“cold as a key”\n\nLater [[locate:cold as a key]]", "“cold as a key”\n\nLater", ""),
-            ("“Cold, as a Key” (ch. 2) [[locate:cold as a key]]", "“Cold, as a Key” (ch. 2)", "“Cold, as a Key”"),
+            (
+                "“Cold, as a Key” (ch. 2) [[locate:cold as a key]]",
+                "“Cold, as a Key” (ch. 2)",
+                "“Cold, as a Key”",
+            ),
         ] {
             let grounded = ground(answer, &book(), Some(&path(LAMP)), &[]);
             assert_eq!(grounded.shown, shown);
@@ -408,7 +418,10 @@ mod tests {
         assert!(book.chapters.iter().map(|c| c.words).sum::<usize>() >= 1_000_000);
         let mut answer = String::new();
         for n in 0..60 {
-            let _ = writeln!(answer, "\"line {n} of chapter {n} goes on\" and \"line {n} of no chapter at all\".\n");
+            let _ = writeln!(
+                answer,
+                "\"line {n} of chapter {n} goes on\" and \"line {n} of no chapter at all\".\n"
+            );
         }
         let started = std::time::Instant::now();
         let grounded = ground(&answer, &book, None, &[]);

@@ -74,7 +74,7 @@ fn tool_guidance(tools: &[(&str, &str)]) -> String {
     out.push_str("\n## Tools on offer\n\n");
     for (name, about) in tools {
         let about = about.split_whitespace().collect::<Vec<_>>().join(" ");
-        out.push_str(&format!("- `{name}`: {}\n", first_sentence(&about)));
+        out.extend(["- `", name, "`: ", first_sentence(&about), "\n"]);
     }
     out
 }
@@ -273,6 +273,24 @@ mod tests {
         for pair in lines.windows(2).filter(|pair| pair[0].starts_with("<!--")) {
             assert!(pair[0].starts_with(WITH) && pair[0].ends_with(" -->"), "{}", pair[0]);
             assert!(pair[1].starts_with("- "), "{}", pair[1]);
+        }
+    }
+
+    #[test]
+    fn the_guidance_speaks_of_the_tools_that_there_are() {
+        const NOT_FOR_EVERY_BOOK: [&str; 4] =
+            ["search_manuscript", "search_knowledge", "search_notes", "read_note"];
+        let registry = crate::tools::Registry::advisor();
+        let conditions = TOOL_GUIDANCE.lines().filter_map(|l| l.strip_prefix(WITH)?.strip_suffix("-->"));
+        let named: std::collections::BTreeSet<_> = conditions.flat_map(str::split_whitespace).collect();
+        for name in &named {
+            assert!(registry.spec(name).is_some() || NOT_FOR_EVERY_BOOK.contains(name), "{name}");
+        }
+        let tools: Vec<_> = registry.specs().map(|spec| (spec.name, spec.about)).collect();
+        let prompt = system(member(None), &settings(), &tools).unwrap();
+        for (name, _) in tools {
+            assert!(named.contains(name), "nothing says when to use `{name}`");
+            assert!(prompt.contains(&format!("\n- `{name}`: ")));
         }
     }
 

@@ -319,3 +319,435 @@ fn sum(a: Usage, b: Usage) -> Usage {
         cost: add(a.cost, b.cost),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+    use std::sync::Mutex;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::agent::testing::{
+        Scripted, Step, call, created, failure, finished, path, setup, started, text, truncated,
+    };
+    use crate::agent::{FirstRound, first_request};
+    use crate::domain::codex::EntryType;
+    use crate::domain::conversation::FailureKind;
+    use crate::domain::ids::ProposalId;
+    use crate::proposal::FileChange;
+    use crate::providers::Item;
+    use crate::tools::{Draft, Evidence, ProposeTool, ReadTool, Reading, Registry, Selection};
+
+    /// Longer than this would mean that a cancel waits for something. The limit itself is 100 ms; the rest is for a busy machine.
+    const AT_ONCE: Duration = Duration::from_millis(600);
+
+    #[derive(Deserialize, JsonSchema)]
+    struct Word {
+        /// Any.
+        word: String,
+    }
+
+    /// Returns its word, and whether it had returned one before.
+    struct Look;
+
+    impl ReadTool for Look {
+        type Args = Word;
+
+        fn name(&self) -> &'static str {
+            "look"
+        }
+
+        fn about(&self) -> &'static str {
+            "Looks."
+        }
+
+        fn read(&self, desk: &Desk<'_>, args: Word) -> Result<Reading, ToolError> {
+            let path = path("manuscript/02-lantern.md");
+            Ok(Reading {
+                result: json!({ "word": args.word, "seen": desk.seen.knows(&path) }),
+                evidence: Evidence { resolved: vec![path.clone()], results: 1, ..Evidence::default() },
+                material: vec![Material { path, text: args.word }],
+            })
+        }
+    }
+
+    struct Crash;
+
+    impl ReadTool for Crash {
+        type Args = Word;
+
+        fn name(&self) -> &'static str {
+            "crash"
+        }
+
+        fn about(&self) -> &'static str {
+            "Crashes."
+        }
+
+        fn read(&self, _: &Desk<'_>, _: Word) -> Result<Reading, ToolError> {
+            panic!("a tool crashed, as it should here")
+        }
+    }
+
+    /// Blocks its thread until the other end of the channel is dropped.
+    struct Block(Mutex<mpsc::Receiver<()>>);
+
+    impl ReadTool for Block {
+        type Args = Word;
+
+        fn name(&self) -> &'static str {
+            "block"
+        }
+
+        fn about(&self) -> &'static str {
+            "Blocks."
+        }
+
+        fn read(&self, _: &Desk<'_>, _: Word) -> Result<Reading, ToolError> {
+            let _ = self.0.lock().unwrap().recv();
+            Ok(Reading::default())
+        }
+    }
+
+    struct Suggest;
+
+    impl ProposeTool for Suggest {
+        type Args = Word;
+
+        fn name(&self) -> &'static str {
+            "suggest"
+        }
+
+        fn about(&self) -> &'static str {
+            "Suggests."
+        }
+
+        fn propose(&self, _: &Desk<'_>, args: Word) -> Result<Draft, ToolError> {
+            let proposal = Proposal {
+                id: ProposalId::new("p-1"),
+                tool: "suggest".into(),
+                entry_type: EntryType::Item,
+                entry: args.word,
+                summary: "A test".into(),
+                warnings: vec![],
+                files: vec![FileChange {
+                    path: path("codex/items/x.md"),
+                    base: None,
+                    base_hash: None,
+                    proposed: "# X\n".into(),
+                }],
+                edited: false,
+            };
+            Ok(Draft { result: json!({ "ok": true }), proposal: Some(proposal), ..Draft::default() })
+        }
+    }
+
+    fn said(events: impl IntoIterator<Item = Event>) -> Vec<Step> {
+        events.into_iter().map(Step::Say).collect()
+    }
+
+    fn tools() -> Registry {
+        Registry::default().reads_canon(Look).reads_prose(Crash).proposes(Suggest)
+    }
+
+    fn turn(provider: &Arc<Scripted>) -> TurnSetup {
+        TurnSetup { registry: Arc::new(tools()), ..setup(provider.clone(), "What now?") }
+    }
+
+    fn scripted(scripts: impl IntoIterator<Item = Vec<Step>>) -> Arc<Scripted> {
+        Arc::new(Scripted::new(scripts))
+    }
+
+    /// Reads events to the end of the turn; a word for each.
+    async fn finish(mut running: Running) -> (Vec<String>, Ended) {
+        let mut told = vec![];
+        while let Some(event) = running.events.recv().await {
+            told.push(match event.kind {
+                TurnEventKind::Round { round, of } => format!("round {round} of {of}"),
+                TurnEventKind::Text(words) => format!("text {words}"),
+                TurnEventKind::Reasoning => "reasoning".into(),
+                TurnEventKind::Tool(row) => format!("{} {:?}", row.call_id, row.status),
+                TurnEventKind::Proposed(proposal) => format!("proposed {}", proposal.id),
+                TurnEventKind::Tier(tier) => format!("tier {tier}"),
+                TurnEventKind::Retry(why) => format!("retry {why}"),
+                TurnEventKind::Usage(usage) => format!("usage {:?}", usage.input_tokens),
+                TurnEventKind::Ended(ended) => {
+                    assert!(running.events.recv().await.is_none(), "nothing comes after the end");
+                    return (told, *ended);
+                }
+            });
+        }
+        panic!("the turn did not end: {told:?}")
+    }
+
+    fn outputs(items: &[Item]) -> String {
+        let mut all = String::new();
+        for item in items {
+            if let Item::Output { call_id, output, .. } = item {
+                let _ = writeln!(all, "{call_id}: {output}");
+            }
+        }
+        all
+    }
+
+    #[tokio::test]
+    async fn a_turn_tells_everything_in_order() {
+        let provider = scripted([
+            said([
+                created("r1"),
+                Event::Reasoning,
+                text("I "),
+                text("look."),
+                started("a", "look"),
+                call("a", "look", r#"{"word":"gull"}"#),
+                call("b", "suggest", r#"{"word":"gull"}"#),
+                Event::Tier("flex".into()),
+                finished(),
+            ]),
+            said([Event::Retry("busy".into()), text("So."), finished()]),
+        ]);
+        let (told, ended) = finish(start(turn(&provider))).await;
+        assert_eq!(
+            told,
+            [
+                "round 1 of 4", "reasoning", "text I ", "text look.", "a Queued", "a Queued", "b Queued", "tier flex",
+                "usage Some(10)", "a Running", "a Done", "b Running", "b Done", "proposed p-1", "round 2 of 4",
+                "retry busy", "text \n\n", "text So.", "usage Some(20)",
+            ]
+        );
+        let turn = &ended.turn;
+        assert_eq!((turn.answer.as_str(), turn.rounds, &turn.status), ("I look.\n\nSo.", 1, &TurnStatus::Done));
+        assert_eq!((turn.provider.as_str(), turn.model.as_str()), ("scripted", "script-1"));
+        assert_eq!((turn.tier.as_deref(), turn.usage.output_tokens), (Some("flex"), Some(4)));
+        assert_eq!(turn.proposals, [ProposalId::new("p-1")]);
+        assert_eq!(ended.proposals[0].entry, "gull");
+        assert_eq!(turn.tools[0].arguments, r#"{"word":"gull"}"#);
+        assert_eq!(turn.tools[0].resolved, [path("manuscript/02-lantern.md")]);
+        assert_eq!(ended.material.len(), 1);
+        assert_eq!(ended.prompt_hash, sha256_hex("You are a test."));
+        assert!(turn.asked_at.parse::<jiff::Timestamp>().is_ok() && turn.asked_at.ends_with('Z'));
+        assert!(ended.failure.is_none() && !ended.kept_by_server);
+    }
+
+    #[tokio::test]
+    async fn what_tools_returned_is_seen_by_later_calls_of_the_turn() {
+        let look = |id: &str| said([call(id, "look", r#"{"word":"gull"}"#), finished()]);
+        let provider = scripted([look("a"), look("b"), said([finished()])]);
+        let (_, ended) = finish(start(turn(&provider))).await;
+        assert_eq!(
+            outputs(&ended.items),
+            "a: {\"word\":\"gull\",\"seen\":false}\nb: {\"word\":\"gull\",\"seen\":true}\n"
+        );
+    }
+
+    #[tokio::test]
+    async fn mistakes_of_the_model_and_of_a_tool_do_not_end_the_turn() {
+        let provider = scripted([
+            said([
+                call("a", "fly", "{}"),
+                call("b", "look", "{\"wrod\":1}"),
+                call("c", "look", "no JSON"),
+                call("d", "crash", "{\"word\":\"x\"}"),
+                call("e", "look", "{\"word\":\"x\"}"),
+                finished(),
+            ]),
+            said([text("Sorry."), finished()]),
+        ]);
+        let (_, ended) = finish(start(turn(&provider))).await;
+        assert_eq!(ended.turn.status, TurnStatus::Done);
+        let states: Vec<_> = ended.turn.tools.iter().map(|t| (t.status, t.error.is_some())).collect();
+        let failed = (ToolStatus::Failed, true);
+        assert_eq!(states, [failed, failed, failed, failed, (ToolStatus::Done, false)]);
+        let outputs = outputs(&ended.items);
+        assert_eq!(outputs.lines().filter(|l| l.contains("{\"error\":{\"kind\":")).count(), 4, "{outputs}");
+    }
+
+    #[tokio::test]
+    async fn a_provider_that_fails_or_crashes_fails_the_turn_and_what_arrived_is_kept() {
+        for (last, kind) in [
+            (vec![Step::Fail(failure())], FailureKind::Provider),
+            (vec![Step::Crash], FailureKind::Work),
+            (vec![], FailureKind::Provider),
+        ] {
+            let mut script = said([text("She "), text("ke")]);
+            script.extend(last);
+            let (told, ended) = finish(start(turn(&scripted([script])))).await;
+            assert_eq!(told, ["round 1 of 4", "text She ", "text ke"]);
+            let TurnStatus::Failed(failure) = &ended.turn.status else { panic!("it failed") };
+            assert_eq!((failure.kind, Some(failure)), (kind, ended.failure.as_ref()));
+            assert!(!failure.message.is_empty() && !failure.hint.is_empty());
+            assert_eq!(ended.turn.answer, "She ke");
+            assert_eq!(ended.items.last(), Some(&Item::Persona("She ke".into())));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_cancel_ends_the_turn_at_once_whatever_the_provider_does() {
+        let before_a_word = vec![Step::Hang];
+        let mut polite = said([text("She "), call("a", "look", "{}")]);
+        polite.extend([Step::UntilCancelled, Step::Say(text("keeps")), Step::Say(finished())]);
+        let mut deaf = said([text("She ")]);
+        deaf.push(Step::Hang);
+        for (script, answer, outputs_of) in [
+            (before_a_word, "", ""),
+            (polite, "She keeps", "a: {\"error\":{\"kind\":\"cancelled\""),
+            (deaf, "She ", ""),
+        ] {
+            let heard = script.iter().take_while(|s| matches!(s, Step::Say(_))).count();
+            let mut running = start(turn(&scripted([script])));
+            for _ in 0..=heard {
+                running.events.recv().await.unwrap();
+            }
+            let asked = Instant::now();
+            running.cancel.cancel();
+            let (_, ended) = finish(running).await;
+            assert!(asked.elapsed() < AT_ONCE, "{:?}", asked.elapsed());
+            assert_eq!(ended.turn.status, TurnStatus::Cancelled);
+            assert_eq!(ended.turn.answer, answer);
+            assert!(outputs(&ended.items).starts_with(outputs_of));
+            assert!(ended.turn.tools.iter().all(|row| row.status == ToolStatus::Cancelled));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_cancel_does_not_wait_for_a_tool() {
+        let (release, blocked) = mpsc::channel();
+        let calls = [call("a", "block", r#"{"word":"x"}"#), call("b", "look", r#"{"word":"x"}"#), finished()];
+        let provider = scripted([said(calls)]);
+        let registry = tools().reads_prose(Block(Mutex::new(blocked)));
+        let mut running = start(TurnSetup { registry: Arc::new(registry), ..turn(&provider) });
+        let is_running =
+            |e: &TurnEvent| matches!(&e.kind, TurnEventKind::Tool(row) if row.status == ToolStatus::Running);
+        while !is_running(&running.events.recv().await.unwrap()) {}
+        let asked = Instant::now();
+        running.cancel.cancel();
+        let (told, ended) = finish(running).await;
+        assert!(asked.elapsed() < AT_ONCE, "{:?}", asked.elapsed());
+        drop(release);
+        assert_eq!(told, ["a Cancelled", "b Cancelled"]);
+        assert_eq!(outputs(&ended.items).matches("\"cancelled\"").count(), 2);
+        assert_eq!(provider.requests().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_turn_that_nobody_listens_to_stops() {
+        let provider = scripted([vec![Step::UntilCancelled]]);
+        let running = start(turn(&provider));
+        drop(running.events);
+        let weak = Arc::downgrade(&provider);
+        drop(provider);
+        let gone = async {
+            while weak.strong_count() > 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), gone).await.expect("the task lets go of the provider");
+    }
+
+    #[tokio::test]
+    async fn peek_shows_what_is_sent() {
+        let provider = scripted([said([call("a", "look", r#"{"word":"x"}"#), finished()]), said([finished()])]);
+        let mut setup = turn(&provider);
+        setup.history = vec![Item::Context("old".into()), Item::Author("Hi".into()), Item::Persona("Hello".into())];
+        let peeked = first_request(&setup);
+        finish(start(setup)).await;
+        let sent = provider.requests();
+        assert_eq!(sent[0], peeked);
+        let names: Vec<_> = peeked.tools.iter().map(|t| t["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["look", "crash", "suggest"], "in the order of the registry");
+        assert!(
+            matches!(&peeked.items[..], [Item::Context(now), Item::Author(hi), Item::Persona(_), Item::Author(q)]
+                if now.contains("manuscript/02-lantern.md") && hi == "Hi" && q == "What now?"),
+            "the context of now, what was said, the question: {:?}",
+            peeked.items
+        );
+        assert_eq!((peeked.fresh, &peeked.previous_response_id), (0, &None));
+        assert_eq!(sent[1].items[..4], peeked.items, "later requests only add");
+        assert_eq!(sent[1].previous_response_id, None);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_keeps_the_conversation_is_sent_only_what_is_new() {
+        let scripts = [
+            said([created("r1"), text("Hm."), call("a", "look", r#"{"word":"x"}"#), finished()]),
+            said([created("r2"), text("So."), finished()]),
+        ];
+        let provider = Arc::new(Scripted { stateful: true, ..Scripted::new(scripts) });
+        let mut setup = turn(&provider);
+        setup.options.store = true;
+        setup.history = vec![
+            Item::Context("old".into()),
+            Item::Author("Hi".into()),
+            Item::Persona("Hello".into()),
+            Item::Author("Stopped".into()),
+        ];
+        setup.continue_from = Some((3, "r0".into()));
+        let (_, ended) = finish(start(setup.clone())).await;
+        let sent = provider.requests();
+        let fresh = |n: usize| &sent[n].items[sent[n].fresh..];
+        assert_eq!(sent[0].previous_response_id.as_deref(), Some("r0"));
+        assert!(
+            matches!(fresh(0), [Item::Context(_), Item::Author(stopped), Item::Author(q)]
+                if stopped == "Stopped" && q == "What now?"),
+            "{:?}",
+            fresh(0)
+        );
+        assert_eq!(sent[1].previous_response_id.as_deref(), Some("r1"));
+        assert!(matches!(fresh(1), [Item::Output { .. }]), "{:?}", fresh(1));
+        assert!(ended.kept_by_server);
+        assert_eq!(ended.turn.response_id.as_deref(), Some("r2"));
+
+        setup.options.store = false;
+        let again = first_request(&setup);
+        assert_eq!((again.fresh, again.previous_response_id), (0, None), "nothing is kept that is not stored");
+    }
+
+    #[tokio::test]
+    async fn only_a_whole_answer_may_be_continued_from() {
+        for last in [vec![Step::Say(truncated("length"))], vec![Step::Fail(failure())]] {
+            let mut script = said([created("r1"), text("She")]);
+            script.extend(last);
+            let provider = Arc::new(Scripted { stateful: true, ..Scripted::new([script]) });
+            let mut setup = turn(&provider);
+            setup.options.store = true;
+            let (_, ended) = finish(start(setup)).await;
+            assert!(!ended.kept_by_server && ended.turn.response_id.is_none());
+            assert_eq!(ended.last_response.as_deref(), Some("r1"));
+        }
+    }
+
+    #[tokio::test]
+    async fn the_record_describes_the_selection_without_its_words() {
+        let provider = scripted([said([text("Fine."), finished()])]);
+        let mut setup = turn(&provider);
+        setup.selection = Some(Selection {
+            path: path("manuscript/02-lantern.md"),
+            title: "The Lantern".into(),
+            source_words: 30,
+            start: 16,
+            text: "cold as a key".into(),
+        });
+        let (_, ended) = finish(start(setup)).await;
+        let meta = ended.turn.selection.clone().unwrap();
+        assert_eq!((meta.words, meta.hash), (4, sha256_hex("cold as a key")));
+        assert!(!format!("{ended:?}").contains("cold as a key"));
+        assert!(!format!("{:?}", provider.requests()).contains("cold as a key"));
+    }
+
+    #[tokio::test]
+    async fn without_tools_the_text_itself_comes_along() {
+        let provider = scripted([said([text("Fine."), finished()])]);
+        let setup = TurnSetup {
+            registry: Arc::new(Registry::default()),
+            first_round: FirstRound::Required,
+            ..turn(&provider)
+        };
+        let request = first_request(&setup);
+        assert!(request.tools.is_empty() && request.tool_choice == ToolChoice::Auto);
+        assert!(matches!(&request.items[0], Item::Context(text) if text.contains("found the lantern")));
+    }
+}

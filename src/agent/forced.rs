@@ -57,23 +57,22 @@ fn arguments(spec: &ToolSpec, setup: &TurnSetup) -> Option<String> {
     if spec.effect == Effect::Proposes {
         return None;
     }
-    let properties = spec.parameters.get("properties")?.as_object()?;
     let mut values = references(setup);
     let entry_type = type_in_name(spec.name).or_else(|| type_in(&setup.question));
     values.insert("name".into(), subject(&setup.book, entry_type, &setup.question).into());
     values.insert("entryType".into(), entry_type.map(EntryType::as_str).into());
     values.insert("query".into(), setup.question.trim().chars().take(MAX_QUERY).collect::<String>().into());
     let mut arguments = Map::new();
-    for (field, schema) in properties {
+    for (field, may_be_null) in spec.arguments() {
         let value = values.remove(field).unwrap_or_default();
-        if value.is_null() && !takes_null(schema) {
+        if value.is_null() && !may_be_null {
             return None;
         }
-        arguments.insert(field.clone(), value);
+        arguments.insert(field.to_owned(), value);
     }
-    let asks_for_text = properties.contains_key("ref");
-    let has_reference = ["ref", "refs"].iter().any(|f| arguments.get(*f).is_some_and(|v| !v.is_null()));
-    (!asks_for_text || has_reference).then(|| Value::Object(arguments).to_string())
+    let names_a_text = |field: &str| arguments.get(field).is_some_and(|value| !value.is_null());
+    let is_useful = !arguments.contains_key("ref") || names_a_text("ref") || names_a_text("refs");
+    is_useful.then(|| Value::Object(arguments).to_string())
 }
 
 /// Chapters that the question names, else the selection, else the open document.
@@ -86,16 +85,6 @@ fn references(setup: &TurnSetup) -> Map<String, Value> {
         _ => (None, Some(named)),
     };
     Map::from_iter([("ref".to_owned(), one.into()), ("refs".to_owned(), several.into())])
-}
-
-fn takes_null(schema: &Value) -> bool {
-    let is_null = |kind: &Value| kind.as_str() == Some("null");
-    let kind = schema.get("type");
-    kind.is_some_and(|k| is_null(k) || k.as_array().is_some_and(|kinds| kinds.iter().any(is_null)))
-        || ["anyOf", "oneOf"].iter().any(|of| {
-            schema.get(*of).and_then(Value::as_array).is_some_and(|all| all.iter().any(takes_null))
-        })
-        || schema.get("enum").and_then(Value::as_array).is_some_and(|all| all.iter().any(Value::is_null))
 }
 
 /// The type that `get_<type>_context` is for.
@@ -158,4 +147,85 @@ fn capitalised(question: &str) -> Option<String> {
 fn words(text: &str) -> String {
     let folded = fold(text);
     folded.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::agent::testing::{Scripted, entry, path, setup};
+    use crate::tools::Selection;
+
+    fn selection() -> Selection {
+        Selection {
+            path: path("manuscript/02-lantern.md"),
+            title: "The Lantern".into(),
+            source_words: 30,
+            start: 20,
+            text: "cold as a key".into(),
+        }
+    }
+
+    /// The forced call as `tool arguments`.
+    fn forced(question: &str, change: impl Fn(&mut TurnSetup)) -> String {
+        let mut setup = setup(Arc::new(Scripted::default()), question);
+        let mut book = (*setup.book).clone();
+        book.entries.push(entry(EntryType::Location, "codex/locations/quay.md", "The Old Quay", "# The Old Quay\n"));
+        setup.book = Arc::new(book);
+        change(&mut setup);
+        match first(&setup) {
+            First::Named { name, arguments } => format!("{name} {}", arguments.unwrap_or_default()),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_program_calls_a_forced_tool_with_what_the_question_says() {
+        for (question, expected) in [
+            ("Who is Mira Okafor?", r#"get_character_context {"name":"Mira Okafor"}"#),
+            ("who is mira okafor’s mother", r#"get_character_context {"name":"Mira Okafor"}"#),
+            ("Who is Captain Ferro?", r#"get_character_context {"name":"Captain Ferro"}"#),
+            ("List all the characters", r#"list_codex_entries {"entryType":"character"}"#),
+            ("list all places, please", r#"list_codex_entries {"entryType":"location"}"#),
+            ("Hello there", "Free"),
+        ] {
+            assert_eq!(forced(question, |_| {}), expected, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_passage_is_the_chapter_that_is_named_else_the_selection_else_the_open_document() {
+        let question = "What do you make of this passage?";
+        let read = |arguments: &str| format!("get_manuscript_context {arguments}");
+        assert_eq!(
+            forced(question, |_| {}),
+            read(r#"{"ref":"current","refs":null,"startParagraph":null}"#)
+        );
+        assert_eq!(
+            forced(question, |s| s.selection = Some(selection())),
+            read(r#"{"ref":"selection","refs":null,"startParagraph":null}"#)
+        );
+        let named = forced("What happens in chapter 3?", |s| s.current = None);
+        assert!(named.starts_with("get_manuscript_context {\"ref\":\""), "{named}");
+        assert!(named.contains('3') && !named.contains("current"), "{named}");
+        assert_eq!(forced(question, |s| s.current = None), "Free", "there is nothing to read");
+    }
+
+    #[test]
+    fn the_subject_of_a_question_is_the_longest_name_in_it() {
+        let mut book = crate::agent::testing::book();
+        book.entries.push(entry(EntryType::Character, "codex/characters/m.md", "Mira", "# Mira\n"));
+        for (question, expected) in [
+            ("Tell me about MIRA OKAFOR.", "Mira Okafor"),
+            ("Tell me about mira.", "Mira"),
+            ("Admirable people?", "Admirable people"),
+            ("Does Osric Vane know?", "Osric Vane"),
+            ("Osric", "Osric"),
+            ("What now", "What now"),
+            ("", ""),
+        ] {
+            assert_eq!(subject(&book, Some(EntryType::Character), question), expected, "{question}");
+        }
+    }
 }

@@ -17,14 +17,26 @@ const MAX_LONE_WORDS: usize = 8;
 
 /// Words around "role" in the name of a section, that do not make it another one.
 const FILLERS: [&str; 14] = [
-    "the", "a", "frontmatter", "front", "matter", "yaml", "metadata", "field", "key", "section", "value", "line",
-    "narrative", "story",
+    "the",
+    "a",
+    "frontmatter",
+    "front",
+    "matter",
+    "yaml",
+    "metadata",
+    "field",
+    "key",
+    "section",
+    "value",
+    "line",
+    "narrative",
+    "story",
 ];
 
 /// What is done to a role in a summary of the change.
 const VERBS: [&str; 14] = [
-    "change", "changes", "changing", "set", "sets", "update", "updates", "switch", "correct", "fix", "revise", "adjust",
-    "move", "make",
+    "change", "changes", "changing", "set", "sets", "update", "updates", "switch", "correct", "fix",
+    "revise", "adjust", "move", "make",
 ];
 
 /// Whether a change is about the narrative role: its target section, or what it says it changes.
@@ -42,7 +54,13 @@ pub fn proposed_role(proposed_markdown: &str) -> Option<String> {
     }
     match lines[..] {
         [heading, value] if is_role_heading(heading) => clean(value),
-        [value] if !value.starts_with('#') && !value.ends_with(':') && value.split_whitespace().count() <= MAX_LONE_WORDS => clean(value),
+        [value]
+            if !value.starts_with('#')
+                && !value.ends_with(':')
+                && value.split_whitespace().count() <= MAX_LONE_WORDS =>
+        {
+            clean(value)
+        }
         _ => None,
     }
 }
@@ -95,9 +113,13 @@ fn summary_is_about_role(summary: &str) -> bool {
         let before = &words[..i];
         let narrative = before.last().is_some_and(|w| w == "narrative" || w == "story");
         let after = words.get(i + 1).map(String::as_str);
-        let field = matches!(after, None | Some("to" | "from" | "field" | "value" | "change" | "key" | "is" | "becomes"));
+        let field = matches!(
+            after,
+            None | Some("to" | "from" | "field" | "value" | "change" | "key" | "is" | "becomes")
+        );
         let changed = before.iter().rev().take(5).any(|w| VERBS.contains(&w.as_str()));
-        let leads = before.is_empty() && summary.trim_start().get(4..).is_some_and(|s| s.trim_start().starts_with(':'));
+        let leads = before.is_empty()
+            && summary.trim_start().get(4..).is_some_and(|s| s.trim_start().starts_with(':'));
         narrative || leads || field && (changed || before.is_empty())
     };
     words.iter().enumerate().filter(|(_, w)| *w == "role").any(about)
@@ -115,15 +137,17 @@ fn is_only_a_role(markdown: &str) -> bool {
 
 /// The lines that say something: no blank lines, no fences of code or frontmatter.
 fn meaningful_lines(markdown: &str) -> impl Iterator<Item = &str> {
-    markdown
-        .lines()
-        .map(str::trim)
-        .filter(|l| !l.is_empty() && !l.starts_with("```") && !l.starts_with("~~~") && *l != "---" && *l != "+++")
+    markdown.lines().map(str::trim).filter(|l| {
+        !l.is_empty() && !l.starts_with("```") && !l.starts_with("~~~") && *l != "---" && *l != "+++"
+    })
 }
 
 fn is_role_heading(heading: &str) -> bool {
     let words = words(heading);
-    matches!(words.iter().map(String::as_str).collect::<Vec<_>>()[..], ["role"] | ["narrative" | "story", "role"])
+    matches!(
+        words.iter().map(String::as_str).collect::<Vec<_>>()[..],
+        ["role"] | ["narrative" | "story", "role"]
+    )
 }
 
 /// The value in the first `Role:` line of the body that stands outside of code.
@@ -168,7 +192,10 @@ fn clean(value: &str) -> Option<String> {
     let value = value.split(" #").next().unwrap_or_default();
     let value = ["->", "=>", "\u{2192}"].iter().fold(value, |v, arrow| v.rsplit(arrow).next().unwrap_or(v));
     let value = value.trim().trim_start_matches("- ").trim_end_matches('.');
-    let value = value.trim_matches(['"', '\'', '`', '*', '_', '\u{201c}', '\u{201d}', ',']).trim().trim_end_matches('.');
+    let value = value
+        .trim_matches(['"', '\'', '`', '*', '_', '\u{201c}', '\u{201d}', ','])
+        .trim()
+        .trim_end_matches('.');
     let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
     let fits = !value.is_empty() && value.chars().count() <= MAX_ROLE && !value.contains(char::is_control);
     fits.then_some(value)
@@ -204,7 +231,11 @@ mod tests {
             ("Backstory", "Explain her role in the Inquiry", "She was there."),
             ("Role in the crew", "Clarify duties", "Cook."),
             ("Appearance", "Update the scar", "Left hand."),
-            ("Backstory", "Update the backstory with the part that she played", "Her role: none.\n\nMore text."),
+            (
+                "Backstory",
+                "Update the backstory with the part that she played",
+                "Her role: none.\n\nMore text.",
+            ),
         ] {
             assert!(!is_role_change(target, summary, text), "{target:?} {summary:?}");
         }
@@ -227,7 +258,9 @@ mod tests {
         ] {
             assert_eq!(proposed_role(text).as_deref(), Some("antagonist"), "{text:?}");
         }
-        for text in ["", "# Adrian", "A long story of how he became what he is, and why, and when.", "a\nb", "role:"] {
+        for text in
+            ["", "# Adrian", "A long story of how he became what he is, and why, and when.", "a\nb", "role:"]
+        {
             assert_eq!(proposed_role(text), None, "{text:?}");
         }
     }
@@ -235,9 +268,18 @@ mod tests {
     #[test]
     fn only_the_value_changes_wherever_the_role_stands() {
         for (before, after) in [
-            ("---\nname: A\nrole: \"protagonist\" # keep\n---\nRole: x\n", "---\nname: A\nrole: \"antagonist\" # keep\n---\nRole: x\n"),
-            ("# A\n\n- **Role:** protagonist  \r\n- Age: 5\r\n", "# A\n\n- **Role:** antagonist  \r\n- Age: 5\r\n"),
-            ("---\nname: A\n---\n```\nRole: code\n```\nRole:: hero\n", "---\nname: A\n---\n```\nRole: code\n```\nRole:: antagonist\n"),
+            (
+                "---\nname: A\nrole: \"protagonist\" # keep\n---\nRole: x\n",
+                "---\nname: A\nrole: \"antagonist\" # keep\n---\nRole: x\n",
+            ),
+            (
+                "# A\n\n- **Role:** protagonist  \r\n- Age: 5\r\n",
+                "# A\n\n- **Role:** antagonist  \r\n- Age: 5\r\n",
+            ),
+            (
+                "---\nname: A\n---\n```\nRole: code\n```\nRole:: hero\n",
+                "---\nname: A\n---\n```\nRole: code\n```\nRole:: antagonist\n",
+            ),
             ("# A\n\n## Role\n\nhero\n\n## B\n\nb\n", "# A\n\n## Role\n\nantagonist\n\n## B\n\nb\n"),
             ("---\nname: A\n---\n\n# A\n", "---\nname: A\nrole: antagonist\n---\n\n# A\n"),
         ] {

@@ -23,9 +23,8 @@ pub(super) fn parse<A: DeserializeOwned>(schema: &Value, text: &str, limit: usiz
         "" => json!({}),
         text => match serde_json::from_str(text).map_err(|e| whole(format!("they are not JSON: {e}")))? {
             // Some servers encode the arguments twice.
-            Value::String(inner) => {
-                serde_json::from_str(&inner).map_err(|_| whole("they must be one JSON object, not text".into()))?
-            }
+            Value::String(inner) => serde_json::from_str(&inner)
+                .map_err(|_| whole("they must be one JSON object, not text".into()))?,
             Value::Null => json!({}),
             other => other,
         },
@@ -53,17 +52,23 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-fn object(schema: &Value, mut given: Map<String, Value>, path: &str) -> Result<Map<String, Value>, ToolError> {
+fn object(
+    schema: &Value,
+    mut given: Map<String, Value>,
+    path: &str,
+) -> Result<Map<String, Value>, ToolError> {
     let mut object = Map::new();
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         let field = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-        let key = given.keys().find(|k| *k == name).or_else(|| given.keys().find(|k| same_key(k, name))).cloned();
+        let key =
+            given.keys().find(|k| *k == name).or_else(|| given.keys().find(|k| same_key(k, name))).cloned();
         let value = key.and_then(|k| given.remove(&k)).unwrap_or(Value::Null);
-        let absent = value.is_null() || is_nullable(property) && value.as_str().is_some_and(|s| s.trim().is_empty());
+        let absent =
+            value.is_null() || is_nullable(property) && value.as_str().is_some_and(|s| s.trim().is_empty());
         if !absent {
             object.insert(name.clone(), coerce(property, value, &field)?);
         } else if !is_nullable(property) {
-            return Err(ToolError::in_field(&field, format!("`{field}` is missing"), &allowed(property)));
+            return Err(ToolError::in_field(&field, format!("`{field}` is missing"), &expected(property)));
         }
     }
     Ok(object)
@@ -71,12 +76,28 @@ fn object(schema: &Value, mut given: Map<String, Value>, path: &str) -> Result<M
 
 /// `entry_type` is `entryType`.
 fn same_key(given: &str, name: &str) -> bool {
-    let plain = |s: &str| s.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    let plain =
+        |s: &str| s.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
     plain(given) == plain(name)
 }
 
 fn allowed(schema: &Value) -> Vec<&str> {
     schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// Words for what a field takes.
+fn expected(schema: &Value) -> Vec<&str> {
+    let choices = allowed(schema);
+    if !choices.is_empty() {
+        return choices;
+    }
+    match types(schema).first() {
+        Some(&"string") => vec!["text"],
+        Some(&"integer") => vec!["a whole number"],
+        Some(&"array") => vec!["a list"],
+        Some(&"object") => vec!["an object"],
+        _ => vec!["text or a list of texts"],
+    }
 }
 
 fn types(schema: &Value) -> Vec<&str> {
@@ -126,9 +147,8 @@ fn text(schema: &Value, value: Value, field: &str) -> Result<Value, ToolError> {
         Value::String(text) => text,
         Value::Number(number) => number.to_string(),
         other => {
-            let choices = allowed(schema);
             let message = format!("`{field}` must be text, not {}", kind(&other));
-            return Err(ToolError::in_field(field, message, if choices.is_empty() { &["text"] } else { &choices }));
+            return Err(ToolError::in_field(field, message, &expected(schema)));
         }
     };
     if let Some(c) = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
@@ -145,14 +165,20 @@ fn text(schema: &Value, value: Value, field: &str) -> Result<Value, ToolError> {
         Some(choice) => Ok(json!(choice)),
         None => {
             let shown: String = text.chars().take(40).collect();
-            Err(ToolError::in_field(field, format!("`{field}` can't be `{}`", shown.escape_debug()), &choices))
+            Err(ToolError::in_field(
+                field,
+                format!("`{field}` can't be `{}`", shown.escape_debug()),
+                &choices,
+            ))
         }
     }
 }
 
 fn integer(value: &Value, field: &str) -> Result<Value, ToolError> {
     let number = match value {
-        Value::Number(n) => n.as_i64().or_else(|| n.as_f64().filter(|f| f.fract() == 0.0 && f.abs() < 1e15).map(|f| f as i64)),
+        Value::Number(n) => {
+            n.as_i64().or_else(|| n.as_f64().filter(|f| f.fract() == 0.0 && f.abs() < 1e15).map(|f| f as i64))
+        }
         Value::String(text) => text.trim().parse().ok(),
         _ => None,
     };
@@ -178,7 +204,13 @@ fn list(schema: &Value, value: Value, field: &str) -> Result<Value, ToolError> {
             _ => return Err(wrong(field, "a list of names and values", &Value::String(text))),
         },
         number @ Value::Number(_) if !pairs => vec![number],
-        other => return Err(wrong(field, if pairs { "a list of names and values" } else { "a list of texts" }, &other)),
+        other => {
+            return Err(wrong(
+                field,
+                if pairs { "a list of names and values" } else { "a list of texts" },
+                &other,
+            ));
+        }
     };
     let mut out = vec![];
     for (i, value) in values.into_iter().enumerate() {
@@ -229,7 +261,10 @@ mod tests {
         assert_eq!(read(r#"{"ref": 3}"#).unwrap().r#ref, "3");
         assert_eq!(read(r#"{"ref": "x", "other": {"a": []}}"#).unwrap().r#ref, "x");
         assert_eq!(read(r#""{\"ref\": \"x\"}""#).unwrap().r#ref, "x");
-        assert_eq!(read(r#"{"ref": "x", "entry_type": "Characters"}"#).unwrap().entry_type, Some(EntryType::Character));
+        assert_eq!(
+            read(r#"{"ref": "x", "entry_type": "Characters"}"#).unwrap().entry_type,
+            Some(EntryType::Character)
+        );
         assert_eq!(read(r#"{"ref": "x", "entryType": "", "refs": null}"#).unwrap().entry_type, None);
         assert_eq!(read(r#"{"ref": "x", "startParagraph": "4"}"#).unwrap().start_paragraph, Some(4));
         assert_eq!(refs(r#"{"ref": "x", "refs": "3"}"#), ["3"]);
@@ -239,7 +274,9 @@ mod tests {
 
     #[test]
     fn free_fields_are_a_list_or_an_object() {
-        let list = read(r#"{"ref": "x", "fields": [{"name": "role", "value": "hero"}, {"name": "tags", "value": ["a", 1]}, {"name": "none", "value": null}]}"#);
+        let list = read(
+            r#"{"ref": "x", "fields": [{"name": "role", "value": "hero"}, {"name": "tags", "value": ["a", 1]}, {"name": "none", "value": null}]}"#,
+        );
         let object = read(r#"{"ref": "x", "fields": {"role": "hero", "tags": ["a", 1]}}"#);
         let text = read(r#"{"ref": "x", "fields": "{\"role\": \"hero\", \"tags\": [\"a\", 1]}"}"#);
         assert_eq!(list, object);
@@ -260,7 +297,11 @@ mod tests {
             (r#"{"ref": "x", "startParagraph": 1.5}"#, Some("startParagraph"), "whole number"),
             (r#"{"ref": "x", "refs": {"a": 1}}"#, Some("refs"), "a list of texts"),
             (r#"{"ref": "x", "refs": [[]]}"#, Some("refs[0]"), "must be text"),
-            (r#"{"ref": "x", "fields": {"role": {"a": 1}}}"#, Some("fields.role.value"), "text or a list of texts"),
+            (
+                r#"{"ref": "x", "fields": {"role": {"a": 1}}}"#,
+                Some("fields.role.value"),
+                "text or a list of texts",
+            ),
             (r#"{"ref": "x", "fields": "role"}"#, Some("fields"), "names and values"),
             ("[]", None, "not a list"),
             ("nonsense", None, "not JSON"),

@@ -83,7 +83,8 @@ mod tests {
 
     #[test]
     fn the_model_is_told_the_field_and_what_it_may_be() {
-        let error = ToolError::in_field("entryType", "`entryType` can't be `person`", &["character", "location"]);
+        let error =
+            ToolError::in_field("entryType", "`entryType` can't be `person`", &["character", "location"]);
         assert_eq!(
             error.to_result(),
             json!({"error": {

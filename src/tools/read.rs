@@ -34,7 +34,8 @@ pub(super) fn shorten(text: &str, max_chars: usize) -> String {
 fn shorten_value(value: &Value, max_chars: usize, max_items: usize) -> (Value, bool) {
     match value {
         Value::String(text) => {
-            let short = if text.chars().count() > max_chars { shorten(text, max_chars) } else { text.clone() };
+            let short =
+                if text.chars().count() > max_chars { shorten(text, max_chars) } else { text.clone() };
             let cut = short != *text;
             (Value::String(short), cut)
         }

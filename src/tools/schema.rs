@@ -191,7 +191,11 @@ mod tests {
                 for keyword in object.keys() {
                     assert!(KEYWORDS.contains(&keyword.as_str()), "{}: {keyword}", spec.name);
                 }
-                assert!(object.contains_key("type") || object.contains_key("anyOf"), "{}: {schema}", spec.name);
+                assert!(
+                    object.contains_key("type") || object.contains_key("anyOf"),
+                    "{}: {schema}",
+                    spec.name
+                );
                 let is_object = schema["type"] == "object"
                     || schema["type"].as_array().is_some_and(|t| t.iter().any(|n| n == "object"));
                 if is_object {
@@ -207,7 +211,11 @@ mod tests {
     fn every_argument_says_what_it_is_for() {
         for spec in Registry::advisor().specs() {
             for (name, property) in spec.parameters["properties"].as_object().unwrap() {
-                assert!(property["description"].as_str().is_some_and(|d| d.len() > 10), "{}.{name}", spec.name);
+                assert!(
+                    property["description"].as_str().is_some_and(|d| d.len() > 10),
+                    "{}.{name}",
+                    spec.name
+                );
             }
         }
     }
@@ -245,7 +253,10 @@ mod tests {
         let registry = Registry::advisor();
         let spec = registry.spec("propose_codex_update").unwrap();
         let flat = responses(spec);
-        assert_eq!((&flat["type"], &flat["name"], &flat["strict"]), (&json!("function"), &json!(spec.name), &json!(true)));
+        assert_eq!(
+            (&flat["type"], &flat["name"], &flat["strict"]),
+            (&json!("function"), &json!(spec.name), &json!(true))
+        );
         let chat = chat_completions(spec);
         assert_eq!(chat["function"]["parameters"], flat["parameters"]);
         assert_eq!(chat["function"]["strict"], true);

@@ -36,7 +36,10 @@ pub struct Force {
 
 impl Force {
     /// A pattern that holds for every question. `pattern` is a constant of the program, never text from outside.
-    #[expect(clippy::expect_used, reason = "patterns are constants, and every registry is built in the tests")]
+    #[expect(
+        clippy::expect_used,
+        reason = "patterns are constants, and every registry is built in the tests"
+    )]
     pub(super) fn always(pattern: &str) -> Self {
         let pattern = RegexBuilder::new(pattern).case_insensitive(true).build().expect("a constant pattern");
         Self { pattern, needs_document: false }
@@ -74,6 +77,9 @@ impl ToolSpec {
     /// Iterates over its arguments in order: the name, and whether it may be left out.
     pub fn arguments(&self) -> impl Iterator<Item = (&str, bool)> {
         let properties = self.parameters["properties"].as_object();
-        properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), super::schema::is_nullable(schema)))
+        properties
+            .into_iter()
+            .flatten()
+            .map(|(name, schema)| (name.as_str(), super::schema::is_nullable(schema)))
     }
 }

@@ -41,7 +41,8 @@ impl Shelf {
     pub(super) fn chapter(mut self, raw: &str, text: &str) -> Self {
         let path = path(raw);
         let body_start = frontmatter::split(text).body_start;
-        let title = word(&frontmatter::parse(text).fields, "title").unwrap_or_else(|| passage::readable_stem(path.stem()));
+        let title = word(&frontmatter::parse(text).fields, "title")
+            .unwrap_or_else(|| passage::readable_stem(path.stem()));
         self.book.chapters.push(Chapter {
             number: self.book.chapters.len() as u32 + 1,
             number_from: NumberFrom::Position,

@@ -1,11 +1,13 @@
 //! State of the Codex pane: the tree of entries with chapters and notes, its filter, the preview.
 
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
 use crate::domain::book::Book;
 use crate::domain::codex::EntryType;
 use crate::domain::ids::BookPath;
 
 use super::widgets::input::Input;
-use super::widgets::list::fuzzy;
 
 /// The Codex pane.
 pub(super) struct CodexPane {
@@ -176,6 +178,30 @@ impl CodexPane {
         }
         self.top = self.top.min(self.rows.len().saturating_sub(height));
     }
+}
+
+/// A member that a filter keeps.
+struct Kept {
+    index: usize,
+    /// Characters that matched.
+    positions: Vec<usize>,
+}
+
+/// Keeps the texts that match fuzzily, best first.
+fn fuzzy(needle: &str, texts: &[&str]) -> Vec<Kept> {
+    let pattern = Pattern::new(needle, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy);
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    let (mut buffer, mut kept) = (vec![], vec![]);
+    for (index, text) in texts.iter().enumerate() {
+        let mut positions = vec![];
+        let text = Utf32Str::new(text, &mut buffer);
+        if let Some(score) = pattern.indices(text, &mut matcher, &mut positions) {
+            let positions = positions.into_iter().map(|p| p as usize).collect();
+            kept.push((score, Kept { index, positions }));
+        }
+    }
+    kept.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    kept.into_iter().map(|(_, kept)| kept).collect()
 }
 
 /// Returns place, name on screen, and everything that the filter looks at, for the members of a group.

@@ -44,10 +44,12 @@ pub(super) enum Effect {
     NewEntry(EntryType, String),
     /// Put text on the clipboard.
     Copy(String),
+    /// Send bytes to the terminal between two frames: a command of our own, such as OSC 52.
+    SendToTerminal(Vec<u8>),
     /// Ask the clipboard for text.
     AskClipboard,
     /// Write a user setting.
-    Setting(&'static str, toml::Value),
+    Setting(&'static [&'static str], toml_edit::Value),
     /// Keep a key for a provider in the keychain.
     StoreKey(String, String),
     /// Report mouse events, or leave the mouse to the terminal.

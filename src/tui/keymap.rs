@@ -225,10 +225,10 @@ impl Keymap {
             for key in written {
                 match Chord::parse(key) {
                     Ok(chord) if chord.types_a_character() && command.context.takes_text() => {
+                        let place = command.context.as_str();
                         problems.push(format!(
-                            "[keys] {name}: \"{key}\" is text in the {}. Add ctrl or alt, or use another key",
-                            command.context.as_str()
-                        ))
+                            "[keys] {name}: \"{key}\" is text in the {place}. Add ctrl or alt, or use another key"
+                        ));
                     }
                     Ok(chord) => chords.push(chord),
                     Err(problem) => problems.push(format!("[keys] {name}: {problem}")),

@@ -14,6 +14,8 @@ use crate::domain::conversation::{Failure, Turn};
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::workbench::{Document, Finished, Peek, QueuedProposal};
 
+use super::clipboard::Copied;
+
 /// Something that happened.
 #[derive(Debug)]
 pub(super) enum Msg {
@@ -75,6 +77,8 @@ pub(super) enum Msg {
     NewEntry(EntryType, String),
     /// Send a question again.
     AskAgain(Box<Turn>),
+    /// What became of a copy.
+    Copied(Copied),
     /// What the system clipboard held.
     Clipboard(Option<String>),
     /// Quit, unsaved or not.

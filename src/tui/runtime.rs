@@ -34,7 +34,7 @@ pub(super) async fn run(mut app: App, work: Work, mut guard: Guard) -> io::Resul
     view::lay_out(&mut app);
     guard.draw(|frame| view::draw(&app, frame))?;
     for effect in start {
-        if screen.perform(&mut app, &mut guard, effect)?.is_break() {
+        if screen.perform(&mut guard, effect)?.is_break() {
             return Ok(());
         }
     }
@@ -96,7 +96,7 @@ impl Loop {
             let changed = !batch.is_empty();
             for msg in batch {
                 for effect in update(app, msg) {
-                    if self.perform(app, guard, effect)?.is_break() {
+                    if self.perform(guard, effect)?.is_break() {
                         return Ok(());
                     }
                 }
@@ -115,18 +115,12 @@ impl Loop {
     }
 
     /// Does what the interface asks for: at once where it is the terminal's business, else in the background.
-    fn perform(&mut self, app: &mut App, guard: &mut Guard, effect: Effect) -> io::Result<ControlFlow<()>> {
+    fn perform(&mut self, guard: &mut Guard, effect: Effect) -> io::Result<ControlFlow<()>> {
         match effect {
             Effect::Quit => return Ok(ControlFlow::Break(())),
             Effect::Mouse(on) => guard.set_mouse(on)?,
             Effect::Suspend => guard.aside(suspend)?,
-            Effect::Copy(text) => {
-                let (bytes, notice) = self.work.copy(text);
-                if let Some(bytes) = bytes {
-                    guard.send(&bytes)?;
-                }
-                app.tell(notice);
-            }
+            Effect::SendToTerminal(bytes) => guard.send(&bytes)?,
             background => self.work.start(background, &self.out),
         }
         Ok(ControlFlow::Continue(()))

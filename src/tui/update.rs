@@ -15,6 +15,7 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::app::App;
+use super::clipboard::Copied;
 use super::effect::Effect;
 use crate::command::Context;
 use super::layout::Pane;
@@ -113,6 +114,13 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             None => vec![Effect::NewEntry(entry_type, name)],
         },
         Msg::AskAgain(turn) => ask::ask_again(app, &turn),
+        Msg::Copied(copied) => {
+            app.tell(Notice::hint(copied.message()));
+            match copied {
+                Copied::Terminal(bytes) => vec![Effect::SendToTerminal(bytes)],
+                Copied::System | Copied::TooLong => vec![],
+            }
+        }
         Msg::Clipboard(text) => {
             let text = text.unwrap_or_else(|| app.clipboard.clone());
             on_paste(app, &text)
@@ -241,7 +249,7 @@ fn on_escape(app: &mut App) -> Vec<Effect> {
         Pane::Codex => {
             app.codex.filtering = false;
             if !app.codex.filter.text().is_empty() {
-                app.codex.filter.clear();
+                app.codex.filter.take();
                 app.codex.rebuild(&app.book);
             }
         }

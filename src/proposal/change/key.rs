@@ -341,9 +341,7 @@ mod tests {
     #[test]
     fn a_block_with_a_mistake_elsewhere_is_edited_by_line() {
         let text = "---\ntype: character\naliases: [a, b\nrole: hero # keep\n---\n";
-        if let Some(changed) = set_key(text, "role", &json!("ghost")) {
-            assert_eq!(changed, text.replace("role: hero", "role: ghost"));
-        }
+        assert_eq!(set(text, "role", "ghost"), text.replace("role: hero", "role: ghost"));
         let twice = "---\nrole: hero\nbad: [\nrole: villain\n---\n";
         assert_eq!(set_key(twice, "role", &json!("ghost")), None);
     }

@@ -90,7 +90,9 @@ impl ReadTool for GetContext {
             r"\b(?:tell\s+me\s+(?:more\s+)?about|what\s+do\s+(?:i|we)\s+know\s+about|what\s+should\s+(?:i|we)\s+remember\s+about|describe)\s+the\s+(?:{word})\s+(?:named\s+|called\s+|of\s+)?{NAME}"
         ))];
         if self.0 == EntryType::Character {
-            force.push(Force::always(&format!(r"\bwho(?:['\u{{2019}}]s|\s+is|\s+was|\s+exactly\s+is)\s+{NAME}")));
+            force.push(Force::always(&format!(
+                r"\bwho(?:['\u{{2019}}]s|\s+is|\s+was|\s+exactly\s+is)\s+{NAME}"
+            )));
         }
         force
     }
@@ -103,7 +105,11 @@ impl ReadTool for GetContext {
         let found = lookup::find(desk.book, Some(self.0), name);
         let Some((entry, strength)) = found.best else {
             let evidence = Evidence { kind: Some(self.0.to_string()), missing: true, ..Evidence::default() };
-            return Ok(Reading { result: Value::Object(not_found(desk, self.0, name)), evidence, material: vec![] });
+            return Ok(Reading {
+                result: Value::Object(not_found(desk, self.0, name)),
+                evidence,
+                material: vec![],
+            });
         };
         Ok(describe(desk, entry, strength, &found.also_matched))
     }
@@ -215,7 +221,10 @@ mod tests {
         let shelf = shelf();
         let outcome = call(&shelf.desk(), "get_character_context", json!({"name": "the captain"})).unwrap();
         let told = &outcome.result;
-        assert_eq!((&told["found"], &told["name"], &told["matchedBy"]), (&json!(true), &json!("Adrian Vale"), &json!("alias")));
+        assert_eq!(
+            (&told["found"], &told["name"], &told["matchedBy"]),
+            (&json!(true), &json!("Adrian Vale"), &json!("alias"))
+        );
         assert_eq!(told["path"], "codex/characters/adrian-vale/dossier.md");
         assert_eq!(told["fields"]["role"], "protagonist");
         assert_eq!(told["fields"].get("aliases"), None);
@@ -237,12 +246,17 @@ mod tests {
         assert_eq!(outcome.result["otherTypes"], json!([{"type": "item", "name": "Halcyon"}]));
         assert!(outcome.evidence.missing);
         let outcome = call(&shelf.desk(), "get_character_context", json!({"name": "Adrien Vael"})).unwrap();
-        assert!(outcome.result["near"].as_array().unwrap().contains(&json!("Adrian Vale")), "{}", outcome.result);
+        assert!(
+            outcome.result["near"].as_array().unwrap().contains(&json!("Adrian Vale")),
+            "{}",
+            outcome.result
+        );
     }
 
     #[test]
     fn what_is_cut_is_said() {
-        let long = format!("{VALE}\n{}", "More words here.\n\n".repeat(400)).replace("born: 2266-05-09", &format!("born: {}", "x ".repeat(3_000)));
+        let long = format!("{VALE}\n{}", "More words here.\n\n".repeat(400))
+            .replace("born: 2266-05-09", &format!("born: {}", "x ".repeat(3_000)));
         let shelf = Shelf::new().entry("codex/characters/a.md", &long);
         let desk = Desk { limits: Limits { excerpt: 300, ..Limits::default() }, ..shelf.desk() };
         let outcome = call(&desk, "get_character_context", json!({"name": "Adrian Vale"})).unwrap();

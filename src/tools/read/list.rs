@@ -74,7 +74,8 @@ impl ReadTool for ListEntries {
         });
         if left > 0 {
             result["truncated"] = json!(true);
-            result["note"] = json!(format!("{left} more entries did not fit. Use search_codex to find one of them."));
+            result["note"] =
+                json!(format!("{left} more entries did not fit. Use search_codex to find one of them."));
         }
         Ok(Reading { result, evidence, material: vec![] })
     }
@@ -105,7 +106,10 @@ mod tests {
 
     fn shelf(count: usize) -> Shelf {
         (0..count).fold(Shelf::new(), |shelf, i| {
-            shelf.entry(&format!("codex/items/i{i:03}.md"), &format!("---\ntype: item\nname: Item {i:03}\n---\nA thing.\n"))
+            shelf.entry(
+                &format!("codex/items/i{i:03}.md"),
+                &format!("---\ntype: item\nname: Item {i:03}\n---\nA thing.\n"),
+            )
         })
     }
 

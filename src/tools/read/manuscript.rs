@@ -78,7 +78,10 @@ impl ReadTool for Manuscript {
             && let Err(missing) = find(desk, only)
             && (is_selection(only) || is_current(only))
         {
-            return Err(ToolError::refused(missing.message, json!({"ref": only, "chapters": desk.book.chapters.len()})));
+            return Err(ToolError::refused(
+                missing.message,
+                json!({"ref": only, "chapters": desk.book.chapters.len()}),
+            ));
         }
         let (mut room, mut units) = (desk.limits.prose, vec![]);
         let mut reading = Reading::default();
@@ -113,12 +116,17 @@ fn references(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<S
     match refs.len() {
         0 => Err(ToolError::in_field("ref", "`ref` or `refs` is missing", &allowed)),
         1..=MAX_REFS => Ok(refs),
-        n => Err(ToolError::in_field("refs", format!("`refs` names {n} texts; the most is {MAX_REFS}"), &allowed)),
+        n => Err(ToolError::in_field(
+            "refs",
+            format!("`refs` names {n} texts; the most is {MAX_REFS}"),
+            &allowed,
+        )),
     }
 }
 
 fn is_selection(reference: &str) -> bool {
-    ["selection", "current selection", "selected text", "the selection"].contains(&passage::fold(reference).as_str())
+    ["selection", "current selection", "selected text", "the selection"]
+        .contains(&passage::fold(reference).as_str())
 }
 
 fn is_current(reference: &str) -> bool {
@@ -255,7 +263,10 @@ mod tests {
 
     fn shelf() -> Shelf {
         Shelf::new()
-            .chapter("manuscript/01-the-listening-post.md", "---\ntitle: The Listening Post\n---\n\nOne *two*.\r\n\r\nThree.\n")
+            .chapter(
+                "manuscript/01-the-listening-post.md",
+                "---\ntitle: The Listening Post\n---\n\nOne *two*.\r\n\r\nThree.\n",
+            )
             .chapter("manuscript/02-outside.md", "# Outside\n\nCold out there.\n")
             .note("notes/plot.md", "---\ntags: [a]\n---\nThe plot.\n")
             .entry("codex/characters/mira.md", "---\ntype: character\nname: Mira\n---\nMira listens.\n")
@@ -267,7 +278,10 @@ mod tests {
         let outcome = call(&shelf.desk(), "get_manuscript_context", json!({"ref": 1})).unwrap();
         let unit = &outcome.result["units"][0];
         assert_eq!(unit["path"], "manuscript/01-the-listening-post.md");
-        assert_eq!((&unit["title"], &unit["number"], &unit["words"]), (&json!("The Listening Post"), &json!(1), &json!(3)));
+        assert_eq!(
+            (&unit["title"], &unit["number"], &unit["words"]),
+            (&json!("The Listening Post"), &json!(1), &json!(3))
+        );
         assert_eq!(unit["text"], "One *two*.\r\n\r\nThree.");
         assert_eq!(unit.get("truncated"), None);
         assert_eq!(outcome.material[0].text, "One *two*.\r\n\r\nThree.");
@@ -320,7 +334,10 @@ mod tests {
         let desk = Desk { selection: Some(&selection), ..shelf.desk() };
         let outcome = call(&desk, "get_manuscript_context", json!({"ref": "selection"})).unwrap();
         let unit = &outcome.result["units"][0];
-        assert_eq!((&unit["text"], &unit["words"], &unit["sourceWords"]), (&json!("Cold out"), &json!(2), &json!(4)));
+        assert_eq!(
+            (&unit["text"], &unit["words"], &unit["sourceWords"]),
+            (&json!("Cold out"), &json!(2), &json!(4))
+        );
         let error = call(&shelf.desk(), "get_manuscript_context", json!({"ref": "selection"})).unwrap_err();
         assert!(error.to_string().contains("No text is selected. Use a chapter number"), "{error}");
         let open = path("manuscript/02-outside.md");
@@ -331,17 +348,23 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_between_paragraphs_and_can_be_gone_on_with() {
-        let shelf = Shelf::new().chapter("manuscript/1.md", "Aaaa aaaa.\n\nBbbb bbbb.\n\nCccc cccc.\n").chapter("manuscript/2.md", "Dddd dddd.\n");
+        let shelf = Shelf::new()
+            .chapter("manuscript/1.md", "Aaaa aaaa.\n\nBbbb bbbb.\n\nCccc cccc.\n")
+            .chapter("manuscript/2.md", "Dddd dddd.\n");
         let desk = Desk { limits: Limits { prose: 24, ..Limits::default() }, ..shelf.desk() };
         let outcome = call(&desk, "get_manuscript_context", json!({"refs": ["1", "2"]})).unwrap();
         let units = &outcome.result["units"];
         assert_eq!(units[0]["text"], "Aaaa aaaa.\n\nBbbb bbbb.");
-        assert_eq!((&units[0]["truncated"], &units[0]["nextParagraph"], &units[0]["wordsLeft"]), (&json!(true), &json!(3), &json!(2)));
+        assert_eq!(
+            (&units[0]["truncated"], &units[0]["nextParagraph"], &units[0]["wordsLeft"]),
+            (&json!(true), &json!(3), &json!(2))
+        );
         assert_eq!((&units[1]["text"], &units[1]["nextParagraph"]), (&json!(""), &json!(1)));
         assert!(outcome.evidence.truncated);
         let rest = call(&desk, "get_manuscript_context", json!({"ref": "1", "startParagraph": 3})).unwrap();
         assert_eq!(rest.result["units"][0]["text"], "Cccc cccc.");
-        let error = call(&desk, "get_manuscript_context", json!({"ref": "1", "startParagraph": 9})).unwrap_err();
+        let error =
+            call(&desk, "get_manuscript_context", json!({"ref": "1", "startParagraph": 9})).unwrap_err();
         assert_eq!(error.to_result()["error"]["allowed"], json!(["1 to 3"]));
     }
 
@@ -350,7 +373,12 @@ mod tests {
         let shelf = shelf();
         let error = call(&shelf.desk(), "get_manuscript_context", json!({})).unwrap_err();
         assert_eq!(error.to_result()["error"]["field"], "ref");
-        assert!(call(&shelf.desk(), "get_manuscript_context", json!({"ref": "../../etc/passwd"})).unwrap().evidence.missing);
+        assert!(
+            call(&shelf.desk(), "get_manuscript_context", json!({"ref": "../../etc/passwd"}))
+                .unwrap()
+                .evidence
+                .missing
+        );
     }
 
     #[test]

@@ -84,7 +84,10 @@ impl ReadTool for SearchCodex {
         if matches.is_empty() {
             result["near"] = json!(lookup::near_names(desk.book, args.entry_type, query, NEAR));
         } else if matches.len() == search::MAX_MATCHES {
-            result["note"] = json!(format!("The best {} matches. Narrow the query or give entryType for others.", search::MAX_MATCHES));
+            result["note"] = json!(format!(
+                "The best {} matches. Narrow the query or give entryType for others.",
+                search::MAX_MATCHES
+            ));
         }
         Ok(Reading { result, evidence, material: vec![] })
     }
@@ -96,10 +99,14 @@ mod tests {
     use crate::tools::testing::{Shelf, call};
 
     fn shelf() -> Shelf {
-        (0..12).fold(Shelf::new(), |shelf, i| {
-            shelf.entry(&format!("codex/items/lamp-{i:02}.md"), &format!("---\ntype: item\nname: Lamp {i:02}\n---\nGives light.\n"))
-        })
-        .entry("codex/events/fire.md", "---\ntype: event\nname: The Fire\n---\nThe lamp fell.\n")
+        (0..12)
+            .fold(Shelf::new(), |shelf, i| {
+                shelf.entry(
+                    &format!("codex/items/lamp-{i:02}.md"),
+                    &format!("---\ntype: item\nname: Lamp {i:02}\n---\nGives light.\n"),
+                )
+            })
+            .entry("codex/events/fire.md", "---\ntype: event\nname: The Fire\n---\nThe lamp fell.\n")
     }
 
     #[test]
@@ -117,7 +124,8 @@ mod tests {
     #[test]
     fn a_type_narrows_the_search_and_nothing_found_names_what_is_near() {
         let shelf = shelf();
-        let outcome = call(&shelf.desk(), "search_codex", json!({"query": "lamp", "entryType": "event"})).unwrap();
+        let outcome =
+            call(&shelf.desk(), "search_codex", json!({"query": "lamp", "entryType": "event"})).unwrap();
         assert_eq!(outcome.result["matches"][0]["name"], "The Fire");
         let none = call(&shelf.desk(), "search_codex", json!({"query": "zzzz"})).unwrap();
         assert_eq!((&none.result["count"], none.evidence.missing), (&json!(0), true));

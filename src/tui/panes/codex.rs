@@ -57,8 +57,8 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
     if let Some(row) = parts.filter {
         frame.render_widget(Span::styled("/", theme.style(Role::Accent)), Rect { width: 1, ..row });
         let field = Rect { x: row.x + 1, width: row.width.saturating_sub(1), ..row };
-        let at = app.codex.filter.draw(frame, field, theme);
-        cursor = (focused && app.codex.filtering).then_some(at);
+        let at = app.codex.filter.draw(field, frame.buffer_mut(), theme);
+        cursor = at.filter(|_| focused && app.codex.filtering);
     }
     tree(app, frame, parts.tree, focused);
     if let (Some(rule), Some(preview)) = (parts.rule, parts.preview) {

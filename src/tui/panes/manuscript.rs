@@ -134,16 +134,16 @@ fn find_bar(app: &App, frame: &mut Frame<'_>, area: Rect) -> Option<Position> {
         Rect { x: row.x + width + 1, width: row.width.saturating_sub(width + 1), ..row }
     };
     let field = write(frame, label, if bar.found { " Find " } else { " Not found " });
-    let mut at = bar.needle.draw(frame, field, theme);
+    let mut at = bar.needle.draw(field, frame.buffer_mut(), theme);
     if let Some(replacement) = &bar.replacement {
         let row = Rect { y: label.y + 1, ..label };
         let field = write(frame, row, " Replace ");
-        let there = replacement.draw(frame, field, theme);
+        let there = replacement.draw(field, frame.buffer_mut(), theme);
         if bar.in_replacement {
             at = there;
         }
     }
-    Some(at)
+    at
 }
 
 /// A stretch of a row with its look. Offsets are bytes of the row's text.

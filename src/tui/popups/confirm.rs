@@ -60,9 +60,11 @@ impl Confirm {
 
     pub(super) fn draw(&self, frame: &mut Frame<'_>, theme: &Theme) -> Option<Position> {
         let width = 64.min(frame.area().width.saturating_sub(4));
-        let rows = text::wrap(&self.question, usize::from(width).saturating_sub(4));
-        let height = rows.len() + self.answers.len() + 3;
-        let inner = popup::frame(frame, theme, &self.title, "Esc keeps everything as it is", (width, height as u16));
+        let rows = text::wrap(&self.question, usize::from(width));
+        let height = rows.len() + self.answers.len() + 1;
+        let hints = [("Esc".to_owned(), "keeps everything as it is")];
+        let popup = popup::Popup { title: &self.title, hints: &hints, width, height: height as u16 };
+        let inner = popup.draw(frame.area(), frame.buffer_mut(), theme);
         let mut lines: Vec<Line<'_>> =
             rows.into_iter().map(|r| Line::styled(r, theme.style(Role::Text))).collect();
         lines.push(Line::default());

@@ -23,8 +23,6 @@ use crate::workbench::QueuedProposal;
 
 /// Keys that decide do nothing this long after the popup has opened.
 const GUARD: Duration = Duration::from_millis(250);
-/// From this width on the two sides can stand beside each other.
-const SIDE_BY_SIDE: u16 = 140;
 
 /// The popup.
 #[derive(Debug)]
@@ -153,7 +151,7 @@ impl DiffPopup {
             "following-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, true)]),
             "preceding-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, false)]),
             "side-by-side" => {
-                if self.size.0 >= SIDE_BY_SIDE {
+                if self.size.0 >= diff::SIDE_BY_SIDE_FROM {
                     self.side_by_side = !self.side_by_side;
                     Reply::Keep
                 } else {
@@ -280,7 +278,7 @@ impl DiffPopup {
         let width = screen.width.saturating_sub(8).min(if self.side_by_side { 200 } else { 160 });
         let height = screen.height.saturating_sub(6);
         self.size = (width, height);
-        let inner = width.saturating_sub(4);
+        let inner = width;
         let mut lines = self.head(usize::from(inner), theme);
         self.starts.clear();
         for (index, view) in self.files.iter().enumerate() {
@@ -288,20 +286,18 @@ impl DiffPopup {
             let verb = if file.base.is_some() { "change" } else { "new file" };
             let words = text::fit(&format!("{} ({verb})", file.path), usize::from(inner));
             lines.push(Line::styled(words, theme.style(Role::Title)));
-            let shown = diff::Shown {
-                old: file.base.as_deref().unwrap_or(""),
-                new: &file.proposed,
+            let shown = diff::View {
                 hunks: &view.hunks,
                 chosen: &view.chosen,
-                current: (self.at.0 == index).then_some(self.at.1),
-                whole: self.whole,
+                current: if self.at.0 == index { self.at.1 } else { usize::MAX },
+                whole: self.whole.then(|| file.base.as_deref().unwrap_or("")),
             };
-            let drawn = if self.side_by_side && width >= SIDE_BY_SIDE {
+            let drawn = if self.side_by_side && width >= diff::SIDE_BY_SIDE_FROM {
                 diff::side_by_side(&shown, inner, theme)
             } else {
                 diff::unified(&shown, inner, theme)
             };
-            for (hunk, line) in drawn.starts.iter().enumerate() {
+            for (hunk, line) in drawn.hunks.iter().enumerate() {
                 self.starts.push((lines.len() + line, index, hunk));
             }
             lines.extend(drawn.lines);
@@ -345,34 +341,41 @@ impl DiffPopup {
         let title = format!("{} · {}", proposal.entry_type, proposal.entry);
         let (width, height) = self.size;
         if let Some(editing) = &self.editor {
-            let hint = "Ctrl-S keeps the edit · Esc leaves it";
-            let inner = popup::frame(frame, theme, &format!("Edit · {title}"), hint, (width, height + 2));
+            let hints = [("Ctrl-S".to_owned(), "keep the edit"), ("Esc".to_owned(), "leave it")];
+            let title = format!("Edit · {title}");
+            let popup = popup::Popup { title: &title, hints: &hints, width, height };
+            let inner = popup.draw(frame.area(), frame.buffer_mut(), theme);
             frame.render_widget(&editing.area, inner);
             return None;
         }
-        let hint = self.hint(keymap);
-        let inner = popup::frame(frame, theme, &title, &hint, (width, (self.lines.len() as u16).min(height) + 2));
+        let hints = self.hints(keymap);
+        let height = (self.lines.len() as u16).min(height);
+        let popup = popup::Popup { title: &title, hints: &hints, width, height };
+        let inner = popup.draw(frame.area(), frame.buffer_mut(), theme);
         let shown: Vec<Line<'_>> =
             self.lines.iter().skip(self.top).take(usize::from(inner.height)).cloned().collect();
         frame.render_widget(Paragraph::new(shown), inner);
         None
     }
 
-    fn hint(&self, keymap: &Keymap) -> String {
-        let key = |name: &str| keymap.key_of(name).unwrap_or_default();
-        let words: Vec<String> = match self.queued.status {
+    fn hints(&self, keymap: &Keymap) -> Vec<(String, &'static str)> {
+        let key = |name: &str, words: &'static str| (keymap.key_of(name).unwrap_or_default(), words);
+        let close = ("Esc".to_owned(), "close");
+        match self.queued.status {
             Status::Pending | Status::Stale => vec![
-                format!("{} accept", key("accept-proposal")),
-                format!("{} reject", key("reject-proposal")),
-                format!("{} edit", key("edit-proposal")),
-                format!("{} hunk", key("toggle-hunk")),
-                format!("{}/{} next, previous", key("following-proposal"), key("preceding-proposal")),
-                "Esc later".to_owned(),
+                key("accept-proposal", "accept"),
+                key("reject-proposal", "reject"),
+                ("Esc".to_owned(), "later"),
+                key("edit-proposal", "edit"),
+                key("toggle-hunk", "hunk"),
+                key("following-proposal", "next"),
+                key("preceding-proposal", "previous"),
+                key("whole-file", "whole file"),
+                key("side-by-side", "side by side"),
             ],
-            Status::Applied => vec![format!("{} undo", key("undo-proposal")), "Esc close".to_owned()],
-            Status::Undone => vec![format!("{} apply again", key("accept-proposal")), "Esc close".to_owned()],
-            Status::Rejected => vec!["Esc close".to_owned()],
-        };
-        words.join(" · ")
+            Status::Applied => vec![key("undo-proposal", "undo"), close],
+            Status::Undone => vec![key("accept-proposal", "apply again"), close],
+            Status::Rejected => vec![close],
+        }
     }
 }

@@ -73,13 +73,15 @@ impl Field {
 
     pub(super) fn draw(&self, frame: &mut Frame<'_>, theme: &Theme) -> Option<Position> {
         let width = 64.min(frame.area().width.saturating_sub(4));
-        let rows = text::wrap(&self.words, usize::from(width).saturating_sub(4));
-        let height = rows.len() as u16 + 4;
-        let inner = popup::frame(frame, theme, &self.title, "Enter accepts · Esc leaves", (width, height));
+        let rows = text::wrap(&self.words, usize::from(width));
+        let hints = [("Enter".to_owned(), "accept"), ("Esc".to_owned(), "leave")];
+        let height = rows.len() as u16 + 2;
+        let popup = popup::Popup { title: &self.title, hints: &hints, width, height };
+        let inner = popup.draw(frame.area(), frame.buffer_mut(), theme);
         let lines: Vec<Line<'_>> = rows.iter().map(|r| Line::styled(r.as_str(), theme.style(Role::Dim))).collect();
         let below = inner.y + lines.len() as u16 + 1;
         frame.render_widget(Paragraph::new(lines), inner);
         let row = Rect { y: below.min(inner.bottom().saturating_sub(1)), height: 1, ..inner };
-        Some(self.input.draw(frame, row, theme))
+        self.input.draw(row, frame.buffer_mut(), theme)
     }
 }

@@ -118,7 +118,7 @@ impl TextPopup {
     pub(super) fn lay_out(&mut self, screen: Rect, theme: &Theme) {
         let width = screen.width.saturating_sub(8).min(96);
         if self.made_for != (width, theme.name().to_owned()) {
-            let inner = width.saturating_sub(4);
+            let inner = width;
             self.lines = match &self.source {
                 Source::Plain(words) => text::wrap(words, usize::from(inner))
                     .into_iter()
@@ -136,14 +136,16 @@ impl TextPopup {
     pub(super) fn draw(&self, frame: &mut Frame<'_>, theme: &Theme) -> Option<Position> {
         let (width, height) = self.size;
         let more = self.lines.len() > usize::from(height);
-        let place = if more {
-            format!("{}-{} of {} · ", self.top + 1, self.top + usize::from(height), self.lines.len())
-        } else {
-            String::new()
-        };
-        let enter = self.enter.as_ref().map_or_else(String::new, |(words, _)| format!("Enter {words} · "));
-        let hint = format!("{place}{enter}y copies · Esc closes");
-        let inner = popup::frame(frame, theme, &self.title, &hint, (width, height + 2));
+        let mut hints = vec![("Esc".to_owned(), "close"), ("y".to_owned(), "copy")];
+        if let Some((words, _)) = &self.enter {
+            hints.insert(0, ("Enter".to_owned(), *words));
+        }
+        if more {
+            let last = self.top + usize::from(height);
+            hints.push((format!("{}-{last} of {}", self.top + 1, self.lines.len()), ""));
+        }
+        let popup = popup::Popup { title: &self.title, hints: &hints, width, height };
+        let inner = popup.draw(frame.area(), frame.buffer_mut(), theme);
         let shown: Vec<Line<'_>> =
             self.lines.iter().skip(self.top).take(usize::from(inner.height)).cloned().collect();
         frame.render_widget(Paragraph::new(shown), inner);

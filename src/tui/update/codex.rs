@@ -6,6 +6,7 @@ use super::super::app::App;
 use super::super::effect::Effect;
 use super::super::msg::Msg;
 use super::super::popups;
+use super::super::widgets::input::Edit;
 use super::update;
 
 /// Runs a command of this pane.
@@ -62,8 +63,10 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
 
 /// A key while the filter is typed. Returns whether the filter took it.
 pub(super) fn on_filter_key(app: &mut App, key: KeyEvent) -> bool {
-    if !app.codex.filter.key(&key) {
-        return false;
+    match app.codex.filter.key(&key) {
+        Edit::None => return false,
+        Edit::Cursor => return true,
+        Edit::Text => {}
     }
     app.typed_at = Some(app.now);
     app.codex.rebuild(&app.book);

@@ -111,34 +111,28 @@ fn quit(app: &mut App) -> Vec<Effect> {
 
 fn toggle(app: &mut App, name: &str) -> Vec<Effect> {
     let look = &mut app.look;
-    let (setting, on, words) = match name {
+    if name == "toggle-mouse" {
+        look.mouse = !look.mouse;
+        let on = look.mouse;
+        app.tell(Notice::done(if on { "The mouse works here." } else { "The mouse is the terminal's own." }));
+        return vec![Effect::Mouse(on)];
+    }
+    let (setting, on, words): (&'static [&'static str], bool, &str) = match name {
         "toggle-tool-rows" => {
             look.tool_rows = !look.tool_rows;
-            ("appearance.tool_rows", look.tool_rows, "detailed tool rows")
+            (&["appearance", "tool_rows"], look.tool_rows, "Detailed tool rows")
         }
         "toggle-tier-status" => {
             look.tier_status = !look.tier_status;
-            ("appearance.tier_status", look.tier_status, "tier in the status row")
-        }
-        "toggle-peek-hint" => {
-            look.peek_key = !look.peek_key;
-            ("appearance.peek_key", look.peek_key, "the key for peeking at the prompt")
+            (&["appearance", "tier_status"], look.tier_status, "The tier in the status row")
         }
         _ => {
-            look.mouse = !look.mouse;
-            ("appearance.mouse", look.mouse, "the mouse")
+            look.peek_key = !look.peek_key;
+            (&["appearance", "peek_key"], look.peek_key, "The peek key in the hints")
         }
     };
-    let mut effects = vec![Effect::Setting(setting, toml::Value::Boolean(on))];
-    if setting == "appearance.mouse" {
-        effects.push(Effect::Mouse(on));
-    }
-    app.tell(Notice::done(format!("{words}: {}", if on { "shown" } else { "hidden" })));
-    if setting == "appearance.mouse" {
-        let words = if on { "the mouse works here" } else { "the mouse is the terminal's own" };
-        app.tell(Notice::done(words));
-    }
-    effects
+    app.tell(Notice::done(format!("{words}: {}.", if on { "shown" } else { "hidden" })));
+    vec![Effect::Setting(setting, on.into())]
 }
 
 /// Changes the theme, and keeps the choice.
@@ -147,7 +141,7 @@ pub(in super::super) fn choose_theme(app: &mut App, name: &str) -> Vec<Effect> {
         Ok(theme) => {
             app.theme = theme;
             app.tell(Notice::done(format!("theme: {name}")));
-            vec![Effect::Setting("theme", toml::Value::String(name.to_owned()))]
+            vec![Effect::Setting(&["appearance", "theme"], name.into())]
         }
         Err(why) => {
             app.tell(Notice::problem(why.to_string()));

@@ -8,7 +8,7 @@ use super::super::app::{App, Find};
 use super::super::effect::Effect;
 use super::super::layout::Pane;
 use super::super::msg::Notice;
-use super::super::widgets::input::Input;
+use super::super::widgets::input::{Edit, Input};
 use super::manuscript;
 
 /// Which way the search goes.
@@ -26,7 +26,7 @@ pub(super) fn open(app: &mut App) -> Vec<Effect> {
     let from = document.buffer.selection().map_or(document.buffer.cursor(), |s| s.start);
     let needle = selected.or_else(|| app.find.as_ref().map(|f| f.needle.text().to_owned())).unwrap_or_default();
     app.find = Some(Find {
-        needle: Input::with(&needle),
+        needle: Input::new(&needle),
         replacement: None,
         in_replacement: false,
         from,
@@ -55,8 +55,10 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> bool {
                 Some(field) if bar.in_replacement => field,
                 _ => &mut bar.needle,
             };
-            if !field.key(&key) {
-                return false;
+            match field.key(&key) {
+                Edit::None => return false,
+                Edit::Cursor => return true,
+                Edit::Text => {}
             }
             if !bar.in_replacement {
                 go(app, Direction::Forward, true);

@@ -322,7 +322,7 @@ Bo   │   7 │";
     fn deep_nesting_is_flattened_and_keeps_its_words() {
         let deep = format!("{}deep", "> ".repeat(5000));
         assert!(shown(&deep, 60).contains("deep"));
-        let lists: String = (0..300).map(|n| format!("{}- item {n}\n", "  ".repeat(n))).collect();
+        let lists = (0..300).map(|n| format!("{}- item {n}\n", "  ".repeat(n))).collect::<Vec<_>>().concat();
         assert!(shown(&lists, 60).contains("item 299"));
     }
 

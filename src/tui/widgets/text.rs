@@ -14,6 +14,7 @@ use crate::domain::safe_text;
 
 /// Stands for what was cut off, and for a character that is wider than the whole row.
 const CUT: &str = "…";
+const CUT_COLUMNS: usize = 1;
 
 /// Returns the columns that `text` takes on screen, grapheme by grapheme, as they are drawn.
 pub fn width(text: &str) -> usize {
@@ -181,28 +182,56 @@ impl Rows<'_> {
     }
 }
 
-/// Returns the spans of one row, `columns` wide at most, from styled pieces that cover it in order.
+/// Wraps runs of safe text as one text. Each row lists its pieces in order: which run, and which bytes of it.
+pub fn wrap_runs(runs: &[&str], columns: usize) -> Vec<Vec<(usize, Range<usize>)>> {
+    let all = runs.concat();
+    let mut starts = Vec::with_capacity(runs.len());
+    let mut end = 0;
+    for run in runs {
+        starts.push(end);
+        end += run.len();
+    }
+    let pieces = |row: Range<usize>| {
+        let first = starts.partition_point(|start| *start <= row.start).saturating_sub(1);
+        let inside = runs.iter().zip(&starts).enumerate().skip(first).take_while(|(_, (_, s))| **s < row.end);
+        let piece = |(i, (run, start)): (usize, (&&str, &usize))| {
+            (i, row.start.max(*start) - start..(row.end - start).min(run.len()))
+        };
+        inside.map(piece).filter(|(_, range)| !range.is_empty()).collect()
+    };
+    rows(&all, columns, columns).into_iter().map(pieces).collect()
+}
+
+/// Returns one row of at most `columns` from styled pieces in order; what does not fit ends in an ellipsis.
 pub fn line_of<'a>(pieces: impl IntoIterator<Item = (&'a str, Style)>, columns: usize) -> Line<'static> {
     let mut spans: Vec<Span<'static>> = vec![];
-    let mut left = columns;
+    let pieces: Vec<_> = pieces.into_iter().map(|(text, style)| (safe_text::line(text), style)).collect();
+    let total: usize = pieces.iter().map(|(text, _)| width(text)).sum();
+    let mut left = if total > columns { columns.saturating_sub(CUT_COLUMNS) } else { columns };
     for (text, style) in pieces {
-        let safe = safe_text::line(text);
-        let wide = width(&safe);
-        let shown = if wide <= left {
-            left -= wide;
-            safe.into_owned()
-        } else {
-            let cut = fit(&safe, left);
-            left = 0;
-            cut
-        };
-        match spans.last_mut() {
-            _ if shown.is_empty() => {}
-            Some(last) if last.style == style => last.content.to_mut().push_str(&shown),
-            _ => spans.push(Span::styled(shown, style)),
+        let wide = width(&text);
+        if wide > left {
+            let kept = prefix(&text, left);
+            add(&mut spans, &text[..kept], style);
+            if let Some(last) = spans.last_mut() {
+                let words = last.content.trim_end().len();
+                last.content.to_mut().truncate(words);
+            }
+            add(&mut spans, if columns > 0 { CUT } else { "" }, style);
+            break;
         }
+        left -= wide;
+        add(&mut spans, &text, style);
     }
     Line::from(spans)
+}
+
+fn add(spans: &mut Vec<Span<'static>>, text: &str, style: Style) {
+    match spans.last_mut() {
+        _ if text.is_empty() => {}
+        Some(last) if last.style == style => last.content.to_mut().push_str(text),
+        _ => spans.push(Span::styled(text.to_owned(), style)),
+    }
 }
 
 #[cfg(test)]
@@ -258,11 +287,25 @@ mod tests {
     }
 
     #[test]
+    fn runs_wrap_as_one_text() {
+        let runs = ["the ", "qui", "ck brown", " fox"];
+        let wrapped = wrap_runs(&runs, 9);
+        let shown: Vec<String> =
+            wrapped.iter().map(|row| row.iter().map(|(i, r)| &runs[*i][r.clone()]).collect()).collect();
+        assert_eq!(shown, ["the quick", "brown fox"]);
+        assert_eq!(wrapped[0], [(0, 0..4), (1, 0..3), (2, 0..2)]);
+    }
+
+    #[test]
     fn pieces_of_one_style_become_one_span() {
         let bold = Style::new().bold();
         let line = line_of([("a", bold), ("b", bold), ("cde", Style::new())], 4);
         assert_eq!(line.spans.len(), 2);
         assert_eq!(line.to_string(), "abc…");
+        let letters = line_of([("a", bold), ("b", Style::new()), ("c", bold)], 2);
+        assert_eq!(letters.to_string(), "a…");
+        assert_eq!(line_of([("a", bold), ("b", bold)], 2).to_string(), "ab");
+        assert_eq!(line_of([("a", bold)], 0).width(), 0);
     }
 
     proptest! {

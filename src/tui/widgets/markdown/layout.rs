@@ -79,7 +79,7 @@ impl<'a> Layout<'a> {
     fn block(&mut self, block: &Block, prefix: &mut Prefix) {
         match block {
             Block::Paragraph(words) | Block::Heading(words) | Block::Html(words) => {
-                self.inline(words, prefix)
+                self.inline(words, prefix);
             }
             Block::Code { language, text } => self.code(language, text, prefix),
             Block::Quote(blocks) => {
@@ -162,29 +162,22 @@ pub type MarkRows = Vec<(usize, usize)>;
 
 /// Wraps words at `columns`: the rows, and the row of each mark's symbol.
 pub fn wrapped(words: &Inline, columns: usize) -> (Vec<Line<'static>>, MarkRows) {
-    let all: String = words.iter().map(|r| r.text.as_str()).collect();
-    let mut starts = Vec::with_capacity(words.len());
-    let mut at = 0;
-    for run in words {
-        starts.push(at);
-        at += run.text.len();
-    }
+    let runs: Vec<&str> = words.iter().map(|r| r.text.as_str()).collect();
     let (mut lines, mut marks) = (vec![], vec![]);
-    for row in text::rows(&all, columns, columns) {
-        let first = starts.partition_point(|start| *start <= row.start).saturating_sub(1);
+    for row in text::wrap_runs(&runs, columns) {
         let mut pieces: Vec<(String, Style)> = vec![];
-        for (run, start) in words.iter().zip(&starts).skip(first).take_while(|(_, start)| **start < row.end) {
-            let from = row.start.max(*start) - start;
-            let to = (row.end - start).min(run.text.len());
-            let piece = run.text.get(from..to).unwrap_or_default();
+        for (i, range) in row {
+            let run = &words[i];
+            let piece = run.text.get(range.clone()).unwrap_or_default();
+            let Some(index) = run.mark else {
+                pieces.push((piece.to_owned(), run.style));
+                continue;
+            };
             // The symbol itself stands behind a no-break space.
-            if let Some(index) = run.mark
-                && (from..to).contains(&'\u{a0}'.len_utf8())
-            {
+            if range.contains(&'\u{a0}'.len_utf8()) {
                 marks.push((index, lines.len()));
             }
-            let shown = if run.mark.is_some() { piece.replace('\u{a0}', " ") } else { piece.to_owned() };
-            pieces.push((shown, run.style));
+            pieces.push((piece.replace('\u{a0}', " "), run.style));
         }
         lines.push(text::line_of(pieces.iter().map(|(piece, style)| (piece.as_str(), *style)), columns));
     }

@@ -240,7 +240,6 @@ impl Builder<'_> {
                     row.push(cell);
                 }
             }
-            TagEnd::TableHead | TagEnd::TableRow => {}
             TagEnd::Paragraph => self.flush(range.end),
             TagEnd::Heading(_) => {
                 self.end_style();
@@ -365,7 +364,7 @@ impl Builder<'_> {
     fn block(&mut self, block: Block) {
         match self.open.last_mut() {
             Some(Open::Quote(blocks) | Open::Flat(blocks) | Open::Item(Item { blocks, .. })) => {
-                blocks.push(block)
+                blocks.push(block);
             }
             Some(_) => {}
             None => self.done.push(Top { start: self.start, block }),

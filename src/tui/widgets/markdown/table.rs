@@ -82,7 +82,9 @@ impl Layout<'_> {
             }
         }
         if body.is_empty() {
-            head.iter().for_each(|name| self.inline(name, prefix));
+            for name in head {
+                self.inline(name, prefix);
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ pub mod init;
 pub mod judge;
 pub mod keys;
 pub mod look;
-mod new_entry;
+pub mod new_entry;
 pub mod open;
 mod overlay;
 pub mod peek;
@@ -21,10 +21,12 @@ pub mod save;
 pub mod settings;
 
 pub use ask::{Ask, Finished};
-pub use judge::{JudgeError, Judged, QueuedProposal};
+pub use judge::{JudgeError, QueuedProposal};
 pub use open::{OpenError, Overrides, Surroundings, Workbench};
-pub use new_entry::NewEntryError;
 pub use peek::Peek;
+pub use recover::{Edit, Recovered, RecoveryLog};
+
+// What front ends see of the layers that they may not use themselves.
+pub use crate::persona::board::{Member, member, members};
 pub use crate::store::document::{Document, DocumentError};
-pub use crate::store::recovery::{Edit, Log as RecoveryLog, Recovered};
 pub use crate::tools::Selection;

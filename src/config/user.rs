@@ -61,11 +61,13 @@ pub struct Appearance {
     pub tier_status: bool,
     /// The peek key in the hints. Default: yes.
     pub peek_key: bool,
+    /// The mouse works in the interface; else it is the terminal's own. Default: yes.
+    pub mouse: bool,
 }
 
 impl Default for Appearance {
     fn default() -> Self {
-        Self { theme: None, tool_rows: true, tier_status: true, peek_key: true }
+        Self { theme: None, tool_rows: true, tier_status: true, peek_key: true, mouse: true }
     }
 }
 
@@ -133,6 +135,7 @@ impl UserSettings {
                 tool_rows: s.switch("tool_rows")?.unwrap_or(true),
                 tier_status: s.switch("tier_status")?.unwrap_or(true),
                 peek_key: s.switch("peek_key")?.unwrap_or(true),
+                mouse: s.switch("mouse")?.unwrap_or(true),
             })
         })?;
         settings.keys = root.section("keys", |s| {

@@ -11,7 +11,6 @@ use crate::domain::ids::{BookPath, SessionId, TurnId};
 use crate::domain::passage::{count_words, sha256_hex};
 use crate::persona::{board, prompt};
 use crate::proposal::Proposal;
-use crate::providers::Provider;
 use crate::store::proposals::{self, Event};
 use crate::store::provenance::{Ledger, Record, TurnRecord};
 use crate::store::sessions::{self, Kept, Preface};
@@ -56,22 +55,24 @@ impl Workbench {
     /// Captures everything that a turn needs. The error is for the author: a missing key, an unknown placeholder, an unknown provider.
     pub fn prepare(&self, ask: &Ask) -> Result<TurnSetup, Failure> {
         let choices = self.choices();
-        let provider = self.provider(&choices.provider.value)?;
-        if choices.provider.value != OFFLINE {
-            self.inner.keys.require(&choices.provider.value)?;
+        let name = choices.provider.value;
+        let destination = self.destination(&name)?;
+        if name != OFFLINE {
+            self.inner.keys.require(&name)?;
         }
-        self.setup(ask, provider, choices.model.value)
+        self.setup(ask, &name, choices.model.value, &destination)
     }
 
-    /// Captures everything that a turn with `provider` needs. Needs no key.
+    /// Captures everything that a turn with the provider `name` needs. Needs no key.
     pub(super) fn setup(
         &self,
         ask: &Ask,
-        provider: Arc<dyn Provider>,
+        name: &str,
         model: String,
+        destination: &str,
     ) -> Result<TurnSetup, Failure> {
         let (turns, preface) = self.so_far(ask)?;
-        let Before { mut history, continue_from, seen, persona } = before(&turns, &provider.destination());
+        let Before { mut history, continue_from, seen, persona } = before(&turns, destination);
         history.extend(from_stored(&preface.items));
         let book = self.book_of(ask);
         let registry = if ask.smoke {
@@ -98,11 +99,12 @@ impl Workbench {
         } else {
             self.choices().rounds.value
         };
+        let registry = Arc::new(registry);
         Ok(TurnSetup {
             id: TurnId::mint(),
-            provider,
+            provider: self.provider(name, &book, &registry, member.id)?,
             model,
-            registry: Arc::new(registry),
+            registry,
             book,
             current: ask.current.as_ref().map(|(path, _)| path.clone()),
             selection: ask.selection.clone(),
@@ -148,8 +150,8 @@ impl Workbench {
         session
     }
 
-    /// Puts a proposal into the book's queue, as soon as it is made.
-    pub fn queue(&self, session: &SessionId, turn: &TurnId, proposal: &Proposal) -> std::io::Result<()> {
+    /// Puts a proposal into the book's queue.
+    pub(super) fn queue(&self, session: &SessionId, turn: &TurnId, proposal: &Proposal) -> std::io::Result<()> {
         let event = Event::Proposed {
             session: session.clone(),
             turn: turn.clone(),
@@ -158,17 +160,16 @@ impl Workbench {
         proposals::append(self.root(), &proposal.id, event)
     }
 
-    /// Keeps a turn that is over: conversation and provenance. Returns it as shown. Proposals were kept by [`Workbench::queue`].
+    /// Keeps a turn that is over: proposals, conversation, provenance. Returns it as shown.
     pub fn finish(&self, session: &SessionId, ask: &Ask, ended: Ended) -> Finished {
-        let Ended { mut turn, items, material, kept_by_server, prompt_hash, .. } = ended;
+        let Ended { mut turn, items, material, proposals, kept_by_server, last_response, prompt_hash, .. } = ended;
         turn.persona = self.member_of(ask);
         turn.question.clone_from(&ask.question);
         turn.selection = ask.selection.as_ref().map(meta);
         let current = ask.current.as_ref().map(|(path, _)| path);
-        let read: Vec<BookPath> = turn.tools.iter().flat_map(|t| t.resolved.iter().cloned()).collect();
-        let grounded = grounding::ground(&turn.answer, &self.book_of(ask), current, &read);
+        let grounded = grounding::ground(&turn.answer, &self.book_of(ask), current, &read_in(&turn));
         turn.quotes = grounded.quotes.iter().map(|placed| placed.quote.clone()).collect();
-        let destination = self.provider(&turn.provider).map(|p| p.destination()).unwrap_or_default();
+        let destination = self.destination(&turn.provider).unwrap_or_default();
         let kept = Kept {
             turn: turn.clone(),
             items: to_stored(&items),
@@ -177,8 +178,12 @@ impl Workbench {
             destination,
             preface: Preface::default(),
         };
-        let record = Record::Turn(Box::new(record(session, &turn, prompt_hash)));
-        let stored = sessions::end(self.root(), session, kept).and_then(|()| self.ledger().append(record));
+        let mut record = record(session, &turn, prompt_hash);
+        record.response_id = last_response.or(record.response_id);
+        let queued: std::io::Result<()> = proposals.iter().try_for_each(|p| self.queue(session, &turn.id, p));
+        let stored = queued
+            .and_then(|()| sessions::end(self.root(), session, kept))
+            .and_then(|()| self.ledger().append(Record::Turn(Box::new(record))));
         let not_kept = stored.err().map(|e| format!("This turn could not be kept on disk: {e}."));
         Finished { session: session.clone(), turn, grounded, not_kept }
     }
@@ -189,10 +194,14 @@ impl Workbench {
         kept.into_iter().map(|kept| kept.turn).collect()
     }
 
-    /// Returns the answer of a stored turn ready to be shown, checked against the book as it is now.
-    pub fn ground(&self, turn: &Turn, current: Option<&BookPath>) -> Grounded {
-        let read: Vec<BookPath> = turn.tools.iter().flat_map(|t| t.resolved.iter().cloned()).collect();
-        grounding::ground(&turn.answer, &self.book(), current, &read)
+    /// Returns the turns of a conversation as they are shown: answers are checked against the book as it is now.
+    pub fn conversation(&self, session: &SessionId) -> Vec<Finished> {
+        let book = self.book();
+        let shown = |turn: Turn| {
+            let grounded = grounding::ground(&turn.answer, &book, None, &read_in(&turn));
+            Finished { session: session.clone(), turn, grounded, not_kept: None }
+        };
+        self.turns(session).into_iter().map(shown).collect()
     }
 
     /// Returns the conversation of this book that was used last.
@@ -233,6 +242,11 @@ impl Workbench {
         let id = ask.persona.clone().or_else(last);
         board::member(id.as_deref()).id.to_owned()
     }
+}
+
+/// The files that tools returned in a turn.
+fn read_in(turn: &Turn) -> Vec<BookPath> {
+    turn.tools.iter().flat_map(|t| t.resolved.iter().cloned()).collect()
 }
 
 fn meta(selection: &Selection) -> SelectionMeta {

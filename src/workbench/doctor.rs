@@ -95,16 +95,9 @@ impl Workbench {
         }
     }
 
-    /// Returns the keys of the open book's program: find, set, delete, status.
-    pub fn keys(&self) -> &super::keys::Keys {
-        &self.inner.keys
-    }
-
     fn provider_report(&self, name: &'static str, chosen: &str) -> ProviderReport {
-        let (destination, chosen) = match self.provider(name) {
-            Ok(provider) => (provider.destination(), name == chosen),
-            Err(failure) => (failure.message, name == chosen),
-        };
+        let chosen = name == chosen;
+        let destination = self.destination(name).unwrap_or_else(|failure| failure.message);
         let reachable = (chosen && name != OFFLINE).then(|| is_reachable(&destination));
         ProviderReport { name, chosen, destination, reachable }
     }

@@ -4,8 +4,6 @@
 
 use std::io;
 
-use serde::Serialize;
-
 use crate::domain::ids::{BookPath, ProposalId};
 use crate::domain::passage::sha256_hex;
 use crate::proposal::apply::{self, Conflict};
@@ -24,17 +22,6 @@ pub struct QueuedProposal {
     /// The proposal.
     pub proposal: Proposal,
     /// What became of it. `Stale` is worked out against the files as they are.
-    pub status: Status,
-    /// Why the author refused it.
-    pub why: Option<String>,
-}
-
-/// A proposal as JSON output shows it.
-#[derive(Debug, Clone, Serialize)]
-pub struct Judged {
-    /// Which.
-    pub id: ProposalId,
-    /// Its state now.
     pub status: Status,
 }
 
@@ -189,7 +176,7 @@ impl Workbench {
 
     /// Compares a proposal with the files as they are.
     fn as_it_stands(&self, queued: Queued) -> QueuedProposal {
-        let Queued { mut proposal, mut status, why, .. } = queued;
+        let Queued { mut proposal, mut status, .. } = queued;
         if status == Status::Pending {
             let written = journal::extent(self.root(), &proposal.id).ok().flatten();
             let plan = || apply::plan(&proposal, |file| self.text_now(&file.path), &[]);
@@ -200,7 +187,7 @@ impl Workbench {
                 _ => {}
             }
         }
-        QueuedProposal { proposal, status, why }
+        QueuedProposal { proposal, status }
     }
 
     /// Records what became of a proposal in the queue and in the provenance, and reads the book again.

@@ -11,7 +11,7 @@ use crate::domain::conversation::{Failure, FailureKind};
 use crate::secrets::{self, ApiKey, BadKey, KeychainError, Origin};
 use crate::store::atomic;
 
-use super::Surroundings;
+use super::{Surroundings, Workbench};
 
 /// Where a provider's key is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -180,5 +180,18 @@ impl Keys {
         std::fs::create_dir_all(&self.data)
             .and_then(|()| atomic::write(&self.data, &path, &serde_json::to_vec(&marker)?))
             .map_err(|source| KeyError::Io { path, source })
+    }
+}
+
+impl Workbench {
+    /// Puts a provider's key into the keychain. Returns what to tell the author.
+    pub fn store_key(&self, provider: &str, key: &str) -> Result<String, KeyError> {
+        self.keys().set(provider, key)?;
+        Ok(format!("The key for {provider} is in the keychain."))
+    }
+
+    /// Returns the keys of all providers: find, set, delete, status.
+    pub fn keys(&self) -> &Keys {
+        &self.inner.keys
     }
 }

@@ -11,6 +11,9 @@ use super::Workbench;
 /// Why no entry was made.
 #[derive(Debug, thiserror::Error)]
 pub enum NewEntryError {
+    /// It has no name.
+    #[error("an entry needs a name")]
+    NoName,
     /// One bears the name.
     #[error("{name} is in the Codex already: {path}")]
     Taken {
@@ -27,6 +30,9 @@ pub enum NewEntryError {
 impl Workbench {
     /// Makes an entry of this type and name, and returns its file. A name or alias that exists is refused.
     pub fn new_entry(&self, entry_type: EntryType, name: &str) -> Result<BookPath, NewEntryError> {
+        if name.trim().is_empty() {
+            return Err(NewEntryError::NoName);
+        }
         let book = self.book();
         if let Some(entry) = same_name(&book, name).first() {
             return Err(NewEntryError::Taken { name: name.to_owned(), path: entry.path.clone() });
@@ -51,9 +57,11 @@ fn template(entry_type: EntryType, name: &str) -> String {
     let role = if entry_type == EntryType::Character { "role:\n" } else { "" };
     let date = if entry_type == EntryType::Event { "date:\n" } else { "" };
     let quoted = serde_json::Value::from(name).to_string();
-    let mut text = format!("---\ntype: {entry_type}\nname: {quoted}\naliases: []\n{role}{date}summary:\n---\n\n# {name}\n");
+    let mut text = format!(
+        "---\ntype: {entry_type}\nname: {quoted}\naliases: []\n{role}{date}summary:\n---\n\n# {name}\n"
+    );
     for section in sections {
-        text.push_str(&format!("\n## {section}\n"));
+        text.extend(["\n## ", section, "\n"]);
     }
     text
 }

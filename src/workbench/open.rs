@@ -9,11 +9,12 @@ use crate::config::toml_reader::Problem;
 use crate::config::user::UserSettings;
 use crate::domain::book::Book;
 use crate::domain::ids::BookPath;
-use crate::providers::Provider;
+use crate::providers::responses::Responses;
 use crate::store;
 
 use super::keys::Keys;
 use super::overlay;
+use super::recover::Writing;
 
 /// An open book with its settings, stores and sessions. Cheap to clone: clones share everything.
 #[derive(Clone)]
@@ -29,8 +30,9 @@ pub(super) struct Inner {
     pub settings: RwLock<(Arc<UserSettings>, Vec<Problem>)>,
     pub book: RwLock<Arc<Book>>,
     pub keys: Keys,
-    /// Made once each: a client loads certificates, and a provider remembers what it learned about its server.
-    pub providers: Mutex<BTreeMap<(String, Option<String>), Arc<dyn Provider>>>,
+    /// Servers by address, made once each: a client loads certificates, and a provider remembers what it learned about its server.
+    pub servers: Mutex<BTreeMap<Option<String>, Arc<Responses>>>,
+    pub writing: Mutex<Writing>,
 }
 
 /// What the command line says over all settings.
@@ -100,7 +102,8 @@ impl Workbench {
             settings: RwLock::new((Arc::new(settings.0), settings.1)),
             book: RwLock::new(Arc::new(book)),
             keys,
-            providers: Mutex::default(),
+            servers: Mutex::default(),
+            writing: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }

@@ -1,7 +1,6 @@
 //! What would be sent, made by the same function that sends it.
 
 use std::fmt::Write;
-use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -9,9 +8,7 @@ use crate::agent::first_request;
 use crate::domain::conversation::{Failure, FailureKind};
 use crate::domain::passage::count_words;
 use crate::domain::safe_text;
-use crate::providers::client::{ApiKey, Client, Timeouts};
-use crate::providers::responses::Responses;
-use crate::providers::{Item, Provider};
+use crate::providers::Item;
 
 use super::provider::{OFFLINE, OPENAI, default_model};
 use super::{Ask, Workbench, chat};
@@ -73,13 +70,12 @@ impl Workbench {
     /// Builds the request for `ask` without sending it. Needs no key. `format` asks for another wire than the provider's own: `responses` or `chat`.
     pub fn peek(&self, ask: &Ask, format: Option<&str>) -> Result<Peek, Failure> {
         let choices = self.choices();
-        let own = self.provider(&choices.provider.value)?;
-        let (provider, model): (Arc<dyn Provider>, String) = match format {
+        let destination = self.destination(&choices.provider.value)?;
+        let (name, model) = match format {
             Some("responses" | "chat") if choices.provider.value == OFFLINE => {
-                let server = Responses::openai(Client::new(Timeouts::default())?, None, ApiKey::none())?;
-                (Arc::new(server), default_model(OPENAI).to_owned())
+                (OPENAI.to_owned(), default_model(OPENAI).to_owned())
             }
-            None | Some("responses" | "chat") => (Arc::clone(&own), choices.model.value),
+            None | Some("responses" | "chat") => (choices.provider.value, choices.model.value),
             Some(other) => {
                 return Err(Failure {
                     kind: FailureKind::Work,
@@ -88,7 +84,7 @@ impl Workbench {
                 });
             }
         };
-        let setup = self.setup(ask, provider, model)?;
+        let setup = self.setup(ask, &name, model, &self.destination(&name)?)?;
         let request = first_request(&setup);
         let body = match format {
             Some("chat") => chat::body(&request, &setup.registry),
@@ -100,7 +96,7 @@ impl Workbench {
             _ => None,
         });
         Ok(Peek {
-            destination: own.destination(),
+            destination,
             input: input(fresh),
             instructions: request.instructions,
             context,

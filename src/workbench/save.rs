@@ -11,6 +11,11 @@ impl Workbench {
         document::read(self.root(), path)
     }
 
+    /// Returns the hash of a document as it is on disk; `None` when it is not there or can't be read.
+    pub fn hash_on_disk(&self, path: &BookPath) -> Option<String> {
+        self.read_document(path).ok().map(|document| document.hash)
+    }
+
     /// Saves a document; see [`crate::store::document::save`]. Returns the new hash.
     pub fn save_document(
         &self,

@@ -1,5 +1,6 @@
 //! The public face of a registered tool.
 
+use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
 /// What a tool may do. Fixed by the kind of registration, never by a flag.
@@ -28,9 +29,26 @@ impl Effect {
 #[derive(Debug, Clone)]
 pub struct Force {
     /// Matched without letter case against the question.
-    pub pattern: regex::Regex,
+    pub pattern: Regex,
     /// The tool makes sense only with a selection or an open document.
     pub needs_document: bool,
+}
+
+impl Force {
+    /// A pattern that holds for every question. `pattern` is a constant of the program, never text from outside.
+    #[expect(
+        clippy::expect_used,
+        reason = "patterns are constants, and every registry is built in the tests"
+    )]
+    pub(super) fn always(pattern: &str) -> Self {
+        let pattern = RegexBuilder::new(pattern).case_insensitive(true).build().expect("a constant pattern");
+        Self { pattern, needs_document: false }
+    }
+
+    /// A pattern that holds only where a document is open or words are selected.
+    pub(super) fn with_document(pattern: &str) -> Self {
+        Self { needs_document: true, ..Self::always(pattern) }
+    }
 }
 
 /// One tool, as every wire format and every table sees it.
@@ -48,4 +66,20 @@ pub struct ToolSpec {
     pub parameters: Value,
     /// Patterns that force it.
     pub force: Vec<Force>,
+}
+
+impl ToolSpec {
+    /// Returns the first sentence of what it does, for tables.
+    pub fn brief(&self) -> &'static str {
+        self.about.split_once(". ").map_or(self.about, |(first, _)| first).trim_end_matches('.')
+    }
+
+    /// Iterates over its arguments in order: the name, and whether it may be left out.
+    pub fn arguments(&self) -> impl Iterator<Item = (&str, bool)> {
+        let properties = self.parameters["properties"].as_object();
+        properties
+            .into_iter()
+            .flatten()
+            .map(|(name, schema)| (name.as_str(), super::schema::is_nullable(schema)))
+    }
 }

@@ -16,10 +16,10 @@ use crate::store::provenance::{Ledger, Record, TurnRecord};
 use crate::store::sessions::{self, Kept, Preface};
 use crate::tools::{Registry, Selection};
 
+use super::Workbench;
 use super::history::{Before, before, from_stored, stretches, to_stored};
 use super::provider::OFFLINE;
 use super::settings::DEFAULT_ROUNDS;
-use super::Workbench;
 
 /// A question, as a front end puts it.
 #[derive(Debug, Clone, Default)]
@@ -150,8 +150,12 @@ impl Workbench {
         session
     }
 
-    /// Puts a proposal into the book's queue.
-    pub(super) fn queue(&self, session: &SessionId, turn: &TurnId, proposal: &Proposal) -> std::io::Result<()> {
+    /// Puts a proposal into the book's queue. A front end may do so as soon as it is made, so that it survives a crash;
+    /// [`Workbench::finish`] does it for those that are not there yet.
+    pub fn queue(&self, session: &SessionId, turn: &TurnId, proposal: &Proposal) -> std::io::Result<()> {
+        if proposals::load(self.root())?.items.iter().any(|known| known.proposal.id == proposal.id) {
+            return Ok(());
+        }
         let event = Event::Proposed {
             session: session.clone(),
             turn: turn.clone(),
@@ -162,7 +166,9 @@ impl Workbench {
 
     /// Keeps a turn that is over: proposals, conversation, provenance. Returns it as shown.
     pub fn finish(&self, session: &SessionId, ask: &Ask, ended: Ended) -> Finished {
-        let Ended { mut turn, items, material, proposals, kept_by_server, last_response, prompt_hash, .. } = ended;
+        let Ended {
+            mut turn, items, material, proposals, kept_by_server, last_response, prompt_hash, ..
+        } = ended;
         turn.persona = self.member_of(ask);
         turn.question.clone_from(&ask.question);
         turn.selection = ask.selection.as_ref().map(meta);
@@ -194,14 +200,9 @@ impl Workbench {
         kept.into_iter().map(|kept| kept.turn).collect()
     }
 
-    /// Returns the turns of a conversation as they are shown: answers are checked against the book as it is now.
-    pub fn conversation(&self, session: &SessionId) -> Vec<Finished> {
-        let book = self.book();
-        let shown = |turn: Turn| {
-            let grounded = grounding::ground(&turn.answer, &book, None, &read_in(&turn));
-            Finished { session: session.clone(), turn, grounded, not_kept: None }
-        };
-        self.turns(session).into_iter().map(shown).collect()
+    /// Returns the answer of a stored turn ready to be shown, checked against the book as it is now.
+    pub fn ground(&self, turn: &Turn, current: Option<&BookPath>) -> Grounded {
+        grounding::ground(&turn.answer, &self.book(), current, &read_in(turn))
     }
 
     /// Returns the conversation of this book that was used last.

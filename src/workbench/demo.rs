@@ -60,7 +60,10 @@ mod tests {
         let second = copy_into(folder.path(), true).unwrap();
         assert!(second.ends_with("the-long-silence-2"));
         assert_eq!(std::fs::read_to_string(&chapter).unwrap(), "mine");
-        assert_ne!(std::fs::read_to_string(second.join("manuscript/01-the-listening-post.md")).unwrap(), "mine");
+        assert_ne!(
+            std::fs::read_to_string(second.join("manuscript/01-the-listening-post.md")).unwrap(),
+            "mine"
+        );
         assert_eq!(copy_into(folder.path(), false).unwrap(), second, "the newest is gone on with");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "no draft is left");
     }
@@ -80,7 +83,12 @@ mod tests {
                     continue;
                 }
                 let copied = copy.join(path.strip_prefix(&original).unwrap());
-                assert_eq!(std::fs::read(&copied).unwrap(), std::fs::read(&path).unwrap(), "{}", copied.display());
+                assert_eq!(
+                    std::fs::read(&copied).unwrap(),
+                    std::fs::read(&path).unwrap(),
+                    "{}",
+                    copied.display()
+                );
                 files += 1;
             }
         }

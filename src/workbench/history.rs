@@ -131,6 +131,7 @@ impl Workbench {
 fn refusal(queued: &Queued) -> Option<String> {
     let why = queued.why.as_deref()?.trim();
     let path = queued.proposal.path().map_or("", BookPath::as_str);
-    (!why.is_empty())
-        .then(|| format!("I rejected your proposal \"{}\" for {path}. My reason: {why}", queued.proposal.summary))
+    (!why.is_empty()).then(|| {
+        format!("I rejected your proposal \"{}\" for {path}. My reason: {why}", queued.proposal.summary)
+    })
 }

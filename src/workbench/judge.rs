@@ -8,11 +8,11 @@ use crate::domain::ids::{BookPath, ProposalId};
 use crate::domain::passage::sha256_hex;
 use crate::proposal::apply::{self, Conflict};
 use crate::proposal::{Proposal, Status};
+use crate::store::document;
 use crate::store::journal::{self, Extent, JournalError};
 use crate::store::lock::{self, Lock};
 use crate::store::proposals::{self, Changed, Event, Queued};
 use crate::store::provenance::{FateRecord, Record};
-use crate::store::document;
 
 use super::Workbench;
 
@@ -23,6 +23,8 @@ pub struct QueuedProposal {
     pub proposal: Proposal,
     /// What became of it. `Stale` is worked out against the files as they are.
     pub status: Status,
+    /// Why the author refused it.
+    pub why: Option<String>,
 }
 
 /// Why a proposal was not applied, rejected or undone.
@@ -176,7 +178,7 @@ impl Workbench {
 
     /// Compares a proposal with the files as they are.
     fn as_it_stands(&self, queued: Queued) -> QueuedProposal {
-        let Queued { mut proposal, mut status, .. } = queued;
+        let Queued { mut proposal, mut status, why, .. } = queued;
         if status == Status::Pending {
             let written = journal::extent(self.root(), &proposal.id).ok().flatten();
             let plan = || apply::plan(&proposal, |file| self.text_now(&file.path), &[]);
@@ -187,7 +189,7 @@ impl Workbench {
                 _ => {}
             }
         }
-        QueuedProposal { proposal, status }
+        QueuedProposal { proposal, status, why }
     }
 
     /// Records what became of a proposal in the queue and in the provenance, and reads the book again.

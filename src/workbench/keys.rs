@@ -184,12 +184,6 @@ impl Keys {
 }
 
 impl Workbench {
-    /// Puts a provider's key into the keychain. Returns what to tell the author.
-    pub fn store_key(&self, provider: &str, key: &str) -> Result<String, KeyError> {
-        self.keys().set(provider, key)?;
-        Ok(format!("The key for {provider} is in the keychain."))
-    }
-
     /// Returns the keys of all providers: find, set, delete, status.
     pub fn keys(&self) -> &Keys {
         &self.inner.keys

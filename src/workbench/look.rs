@@ -189,7 +189,9 @@ impl Workbench {
         let mut rows = vec![];
         for chapter in &book.chapters {
             for mention in names.find(&chapter.text) {
-                let Some(entry) = names.entries.get(mention.entry).filter(|e| e.path == path) else { continue };
+                let Some(entry) = names.entries.get(mention.entry).filter(|e| e.path == path) else {
+                    continue;
+                };
                 if mention.range.start < chapter.body_start {
                     continue;
                 }
@@ -218,9 +220,7 @@ impl Workbench {
         let book = self.book();
         match manuscript::resolve(&book, reference) {
             ChapterRef::Found(chapter) => Ok((ChapterRow::of(chapter), chapter.text.to_string())),
-            ChapterRef::Missing(near) => {
-                Err(NotFound { what: "chapter", asked: reference.to_owned(), near })
-            }
+            ChapterRef::Missing(near) => Err(NotFound { what: "chapter", asked: reference.to_owned(), near }),
         }
     }
 

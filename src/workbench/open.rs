@@ -11,10 +11,10 @@ use crate::domain::book::Book;
 use crate::domain::ids::BookPath;
 use crate::providers::responses::Responses;
 use crate::store;
+use crate::store::lock::Lock;
 
 use super::keys::Keys;
 use super::overlay;
-use super::recover::Writing;
 
 /// An open book with its settings, stores and sessions. Cheap to clone: clones share everything.
 #[derive(Clone)]
@@ -32,7 +32,8 @@ pub(super) struct Inner {
     pub keys: Keys,
     /// Servers by address, made once each: a client loads certificates, and a provider remembers what it learned about its server.
     pub servers: Mutex<BTreeMap<Option<String>, Arc<Responses>>>,
-    pub writing: Mutex<Writing>,
+    /// The right to write to the book, once an interface has it.
+    pub lock: Mutex<Option<Lock>>,
 }
 
 /// What the command line says over all settings.
@@ -103,7 +104,7 @@ impl Workbench {
             book: RwLock::new(Arc::new(book)),
             keys,
             servers: Mutex::default(),
-            writing: Mutex::default(),
+            lock: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }

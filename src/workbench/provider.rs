@@ -4,10 +4,10 @@ use std::sync::{Arc, PoisonError};
 
 use crate::domain::book::Book;
 use crate::domain::conversation::{Failure, FailureKind};
+use crate::providers::Provider;
 use crate::providers::client::{ApiKey, Client, Timeouts};
 use crate::providers::offline::{self, OfflineReader};
 use crate::providers::responses::{DEFAULT_MODEL, Responses};
-use crate::providers::Provider;
 use crate::tools::Registry;
 
 use super::Workbench;

@@ -48,7 +48,7 @@ pub enum SettingError {
 impl Workbench {
     /// Returns the settings in force, each with who set it. Never asks the keychain.
     pub fn choices(&self) -> Choices {
-        let (user, book) = (self.user_settings(), self.book());
+        let (user, book) = (self.settings(), self.book());
         let (said, environment) = (&self.inner.overrides, &self.inner.surroundings.environment);
         let text = |name| environment.get(name).map(str::to_owned);
         let fallback = if self.inner.keys.is_likely(OPENAI) { OPENAI } else { OFFLINE };
@@ -105,7 +105,7 @@ impl Workbench {
     }
 
     /// Returns the author's own settings.
-    pub fn user_settings(&self) -> Arc<UserSettings> {
+    pub fn settings(&self) -> Arc<UserSettings> {
         Arc::clone(&self.inner.settings.read().unwrap_or_else(PoisonError::into_inner).0)
     }
 
@@ -114,18 +114,16 @@ impl Workbench {
         self.inner.settings.read().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 
-    /// Changes one of the author's settings, named as `appearance.theme` (or `theme`). The rest of `config.toml` stays as it is,
-    /// byte for byte; a value that is not allowed is refused and nothing is written.
-    pub fn set_user_setting(&self, name: &str, value: toml::Value) -> Result<(), SettingError> {
-        let name = if name == "theme" { "appearance.theme" } else { name };
-        let path: Vec<&str> = name.split('.').collect();
+    /// Changes one of the author's settings, or removes it with `None`. The rest of `config.toml` stays as it is, byte for byte;
+    /// a value that is not allowed is refused and nothing is written.
+    pub fn set_setting(&self, path: &[&str], value: Option<toml_edit::Value>) -> Result<(), SettingError> {
         let file = self.inner.surroundings.folders.settings_file();
         let failed = |source| SettingError::Io { path: file.clone(), source };
         let text = match std::fs::read_to_string(&file) {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
             other => other.map_err(failed)?,
         };
-        let text = with_setting(&text, &path, Some(editable(&value)))?;
+        let text = with_setting(&text, path, value)?;
         let (settings, warnings) = UserSettings::parse(&text)?;
         let folder = &self.inner.surroundings.folders.config;
         std::fs::create_dir_all(folder).map_err(failed)?;
@@ -136,7 +134,7 @@ impl Workbench {
 
     /// Returns the options that go to the model.
     pub(super) fn options(&self) -> Options {
-        let (user, said) = (self.user_settings(), &self.inner.overrides);
+        let (user, said) = (self.settings(), &self.inner.overrides);
         let options = &user.options;
         Options {
             max_output_tokens: options.max_output_tokens,
@@ -145,22 +143,6 @@ impl Workbench {
             service_tier: said.tier.clone().or_else(|| options.service_tier.clone()),
             response_format: None,
             store: options.store.unwrap_or(true),
-        }
-    }
-}
-
-/// The same value for the editing parser, which keeps comments.
-fn editable(value: &toml::Value) -> toml_edit::Value {
-    match value {
-        toml::Value::Boolean(on) => (*on).into(),
-        toml::Value::Integer(n) => (*n).into(),
-        toml::Value::Float(n) => (*n).into(),
-        toml::Value::String(text) => text.as_str().into(),
-        toml::Value::Datetime(date) => date.to_string().into(),
-        toml::Value::Array(items) => items.iter().map(editable).collect(),
-        toml::Value::Table(table) => {
-            let pairs = table.iter().map(|(key, value)| (key.as_str(), editable(value)));
-            toml_edit::Value::InlineTable(pairs.collect())
         }
     }
 }

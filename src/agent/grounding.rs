@@ -108,10 +108,12 @@ fn candidates<'a>(shown: &'a str, marks: &[(&'a str, usize)]) -> Vec<Candidate<'
     let mut is_marked = vec![false; quotations.len()];
     let mut all = vec![];
     for (words, at) in marks {
-        let before = quotations.partition_point(|q| q.outer.end <= *at).checked_sub(1);
+        // By the inner end: some models put the marker before the closing quotation mark.
+        let before = quotations.partition_point(|q| q.inner.end <= *at).checked_sub(1);
         let same = before.filter(|q| {
-            let (inner, gap) = (&shown[quotations[*q].inner.clone()], &shown[quotations[*q].outer.end..*at]);
-            !is_marked[*q] && !gap.contains("\n\n") && have_same_words(inner, words)
+            let inner = &quotations[*q].inner;
+            let gap = &shown[inner.end..*at];
+            !is_marked[*q] && !gap.contains("\n\n") && have_same_words(&shown[inner.clone()], words)
         });
         let shown = match same {
             Some(q) => {
@@ -145,7 +147,10 @@ fn have_same_words(a: &str, b: &str) -> bool {
 /// Where the text before byte `at` ends with `words` (a block quote, emphasis), those; else the empty range at `at`.
 fn last_words(shown: &str, at: usize, words: &str) -> Range<usize> {
     let before = shown[..at].trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_'));
-    if before.ends_with(words) { before.len() - words.len()..before.len() } else { at..at }
+    match before.strip_suffix(words) {
+        Some(rest) if !rest.ends_with(char::is_alphanumeric) => rest.len()..before.len(),
+        _ => at..at,
+    }
 }
 
 /// Gives the verdict, or `None` for words that need no mark and no mention.
@@ -332,6 +337,12 @@ mod tests {
             ("*cold as a key* [[locate:cold as a key]]", "*cold as a key*", "cold as a key"),
             ("That line [[locate:cold as a key]] works.", "That line works.", ""),
             ("\"warm\" [[locate:cold as a key]]", "\"warm\"", ""),
+            (
+                "“cold as a key [[locate:cold as a key]]”, she says",
+                "“cold as a key”, she says",
+                "“cold as a key”",
+            ),
+            ("scold as a key [[locate:cold as a key]]", "scold as a key", ""),
             ("“cold as a key”\n\nLater [[locate:cold as a key]]", "“cold as a key”\n\nLater", ""),
             (
                 "“Cold, as a Key” (ch. 2) [[locate:cold as a key]]",

@@ -1,4 +1,6 @@
-//! The system prompt, in its fixed order: member, shared rules, audience, book notes, tool guidance, compliance check.
+//! The system prompt, in its fixed order: member, shared rules, audience, book-level configuration, tool guidance, compliance check.
+//!
+//! What a book says to a member is rendered like the shipped text: an unknown placeholder is an error, never silently empty.
 
 use super::audience;
 use super::board::Member;
@@ -28,7 +30,7 @@ pub fn system(
     let board = settings.board.get(member.id);
     if let Some(notes) = board.and_then(|b| b.notes.as_deref()).filter(|notes| !notes.trim().is_empty()) {
         let notes = render(notes, settings, &format!("[board.{}] notes", member.id))?;
-        parts.push(format!("# Book Notes for the {}\n\n{}", member.name, notes.trim()));
+        parts.push(format!("# Book-Level Configuration: {}\n\n{}", member.name, notes.trim()));
     }
     if !tools.is_empty() {
         parts.push(tool_guidance(tools));
@@ -133,7 +135,7 @@ mod tests {
                     format!("# {}", m.name).as_str(),
                     "# Shared Rules",
                     "# Book Audience Context",
-                    format!("# Book Notes for the {}", m.name).as_str(),
+                    format!("# Book-Level Configuration: {}", m.name).as_str(),
                     "# Tool Use",
                     "# Final Compliance Check",
                 ]

@@ -72,7 +72,7 @@ pub fn run(workbench: Workbench, start: Start) -> anyhow::Result<()> {
 /// Builds the state that the first frame shows.
 fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> anyhow::Result<App> {
     let book = workbench.book();
-    let settings = workbench.user_settings();
+    let settings = workbench.settings();
     let keymap = Keymap::with(&settings.keys).map_err(|problems| anyhow::anyhow!(problems.join("\n")))?;
     let named = settings.appearance.theme.clone();
     let name = named.unwrap_or_else(|| if start.light { "light" } else { "dark" }.to_owned());
@@ -115,7 +115,7 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         typed_at: None,
         escaped_at: None,
         provider: workbench.provider_and_model(),
-        read_only: workbench.read_only(),
+        read_only: read_only(workbench),
         spin: 0,
         clipboard: String::new(),
         quitting: false,
@@ -124,4 +124,13 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         app.tell(msg::Notice::problem(words));
     }
     Ok(app)
+}
+
+/// Why this program must not write to the book, if another one has it.
+fn read_only(workbench: &Workbench) -> Option<String> {
+    let holder = workbench.writer().ok()??;
+    Some(format!(
+        "This book is open in another window (process {}, since {}): here it can only be read.",
+        holder.pid, holder.since
+    ))
 }

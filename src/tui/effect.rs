@@ -49,7 +49,7 @@ pub(super) enum Effect {
     /// Ask the clipboard for text.
     AskClipboard,
     /// Write a user setting.
-    Setting(&'static str, toml::Value),
+    Setting(&'static [&'static str], toml_edit::Value),
     /// Keep a key for a provider in the keychain.
     StoreKey(String, String),
     /// Report mouse events, or leave the mouse to the terminal.

@@ -8,7 +8,10 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::driver;
 use crate::agent::event::TurnEventKind;
 use crate::canon::mentions::Names;
-use crate::workbench::{Ask, DocumentError, Workbench};
+use crate::domain::conversation::Turn;
+use crate::domain::ids::{SessionId, TurnId};
+use crate::proposal::Proposal;
+use crate::workbench::{Ask, DocumentError, Finished, Workbench};
 
 use super::app::App;
 use super::clipboard::Clipboard;
@@ -96,8 +99,10 @@ impl Work {
             });
             let mut ended = None;
             while let Some(event) = running.events.recv().await {
-                if let TurnEventKind::Ended(end) = &event.kind {
-                    ended = Some(end.clone());
+                match &event.kind {
+                    TurnEventKind::Ended(end) => ended = Some(end.clone()),
+                    TurnEventKind::Proposed(proposal) => queue(&bench, &session, &event.turn, proposal, &out),
+                    _ => {}
                 }
                 let last = ended.is_some();
                 send(&out, Msg::Turn(Box::new(event)));
@@ -113,6 +118,13 @@ impl Work {
                 Err(_) => send(&out, Msg::Refused(broken())),
             }
         });
+    }
+}
+
+/// Keeps a proposal as soon as it is made: from then on it survives a crash.
+fn queue(bench: &Workbench, session: &SessionId, turn: &TurnId, proposal: &Proposal, out: &UnboundedSender<Msg>) {
+    if let Err(why) = bench.queue(session, turn, proposal) {
+        send(out, Msg::Notice(Notice::problem(format!("A proposal could not be kept: {why}."))));
     }
 }
 
@@ -138,6 +150,15 @@ fn in_background(work: impl FnOnce() + Send + 'static) {
     tokio::task::spawn_blocking(work);
 }
 
+/// Reads an earlier conversation, its quotes checked against the book as it is now.
+fn conversation(bench: &Workbench, session: &SessionId) -> Vec<Finished> {
+    let kept = |turn: Turn| {
+        let grounded = bench.ground(&turn, None);
+        Finished { session: session.clone(), turn, grounded, not_kept: None }
+    };
+    bench.turns(session).into_iter().map(kept).collect()
+}
+
 /// Does one piece of work that touches files or the keychain.
 fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>) {
     let answer = match effect {
@@ -146,7 +167,7 @@ fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>) {
             Msg::Opened(path, place, read)
         }
         Effect::Save { path, text, expected, revision, over } => {
-            let expected = if over { bench.hash_on_disk(&path) } else { expected };
+            let expected = if over { bench.read_document(&path).ok().map(|d| d.hash) } else { expected };
             let saved = bench.save_document(&path, &text, expected.as_deref()).map_err(|e| match e {
                 DocumentError::Changed { .. } => SaveProblem::ChangedOnDisk,
                 other => SaveProblem::Other(format!("{other}.")),
@@ -165,7 +186,7 @@ fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>) {
         Effect::ReadProposals => Msg::Proposals(bench.proposals()),
         Effect::ReadConversation(session) => {
             let Some(session) = session.or_else(|| bench.last_session()) else { return };
-            let turns = bench.conversation(&session);
+            let turns = conversation(bench, &session);
             Msg::Conversation(session, turns)
         }
         Effect::NewEntry(entry_type, name) => match bench.new_entry(entry_type, &name) {
@@ -178,12 +199,12 @@ fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>) {
             }
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
-        Effect::Setting(name, value) => match bench.set_user_setting(name, value) {
+        Effect::Setting(name, value) => match bench.set_setting(name, Some(value)) {
             Ok(()) => return,
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
-        Effect::StoreKey(provider, key) => match bench.store_key(&provider, &key) {
-            Ok(words) => Msg::Connected(bench.provider_and_model(), words),
+        Effect::StoreKey(provider, key) => match bench.keys().set(&provider, &key) {
+            Ok(()) => Msg::Connected(bench.provider_and_model(), format!("The key for {provider} is in the keychain.")),
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
         Effect::Ask(_)

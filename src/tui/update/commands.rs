@@ -117,18 +117,18 @@ fn toggle(app: &mut App, name: &str) -> Vec<Effect> {
         app.tell(Notice::done(if on { "The mouse works here." } else { "The mouse is the terminal's own." }));
         return vec![Effect::Mouse(on)];
     }
-    let (setting, on, words): (&'static str, bool, &str) = match name {
+    let (setting, on, words): (&'static [&'static str], bool, &str) = match name {
         "toggle-tool-rows" => {
             look.tool_rows = !look.tool_rows;
-            ("appearance.tool_rows", look.tool_rows, "Detailed tool rows")
+            (&["appearance", "tool_rows"], look.tool_rows, "Detailed tool rows")
         }
         "toggle-tier-status" => {
             look.tier_status = !look.tier_status;
-            ("appearance.tier_status", look.tier_status, "The tier in the status row")
+            (&["appearance", "tier_status"], look.tier_status, "The tier in the status row")
         }
         _ => {
             look.peek_key = !look.peek_key;
-            ("appearance.peek_key", look.peek_key, "The peek key in the hints")
+            (&["appearance", "peek_key"], look.peek_key, "The peek key in the hints")
         }
     };
     app.tell(Notice::done(format!("{words}: {}.", if on { "shown" } else { "hidden" })));
@@ -141,7 +141,7 @@ pub(in super::super) fn choose_theme(app: &mut App, name: &str) -> Vec<Effect> {
         Ok(theme) => {
             app.theme = theme;
             app.tell(Notice::done(format!("theme: {name}")));
-            vec![Effect::Setting("appearance.theme", name.into())]
+            vec![Effect::Setting(&["appearance", "theme"], name.into())]
         }
         Err(why) => {
             app.tell(Notice::problem(why.to_string()));

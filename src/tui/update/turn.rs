@@ -64,7 +64,7 @@ fn on_event(app: &mut App, event: TurnEvent) -> Vec<Effect> {
     let mut effects = vec![];
     match &event.kind {
         TurnEventKind::Proposed(proposal) => {
-            let queued = QueuedProposal { proposal: (**proposal).clone(), status: Status::Pending };
+            let queued = QueuedProposal { proposal: (**proposal).clone(), status: Status::Pending, why: None };
             app.queue.push(proposal.id.clone());
             app.proposals.insert(proposal.id.clone(), queued);
         }
@@ -85,7 +85,7 @@ fn finished_turn(app: &mut App, finished: Finished) -> Vec<Effect> {
     }
     let made = finished.turn.proposals.clone();
     if let Some(why) = &finished.not_kept {
-        app.tell(Notice::problem(why.clone()));
+        app.tell(Notice::problem(format!("This turn could not be kept on disk: {why}")));
     }
     if let Some(view) = app.chat.turn_mut(&id) {
         view.finish(finished);

@@ -21,6 +21,8 @@ mod terminal;
 pub mod theme;
 mod turn_lines;
 mod update;
+#[cfg(test)]
+mod tests;
 mod view;
 pub mod widgets;
 mod work;

@@ -216,7 +216,7 @@ mod tests {
     use crate::tools::desk::Limits;
     use crate::tools::testing::{Shelf, call};
 
-    const VALE: &str = "---\ntype: character\nname: Adrian Vale\ntitle: Captain\naliases: [the Captain]\nrole: protagonist\nborn: 2266-05-09\nship: \"[[Halcyon]]\"\n---\n\n# Adrian Vale\n\n## Summary\n\nHe commands the Halcyon.\n\n## Voice\n\nLow.\n";
+    const VALE: &str = "---\ntype: character\nname: Adrian Vale\ntitle: Captain\naliases: [the Captain, Old Heron]\nrole: protagonist\nborn: 2266-05-09\nship: \"[[Halcyon]]\"\n---\n\n# Adrian Vale\n\n## Summary\n\nHe commands the Halcyon.\n\n## Voice\n\nLow.\n";
 
     fn shelf() -> Shelf {
         Shelf::new()
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn an_entry_is_found_by_alias_and_told_with_fields_excerpt_and_soul() {
         let shelf = shelf();
-        let outcome = call(&shelf.desk(), "get_character_context", &json!({"name": "the captain"})).unwrap();
+        let outcome = call(&shelf.desk(), "get_character_context", &json!({"name": "old heron"})).unwrap();
         let told = &outcome.result;
         assert_eq!(
             (&told["found"], &told["name"], &told["matchedBy"]),

@@ -33,10 +33,13 @@ impl ReadTool for ListEntries {
     }
 
     fn force(&self) -> Vec<Force> {
-        let kinds = r"(?:characters|locations|places|organi[sz]ations|factions|items|objects|concepts|events|style\s+(?:guides|entries|rules))";
+        let kinds = r"(?:characters|locations|places|organi[sz]ations|factions|guilds|items|objects|concepts|events|people|cast|style\s+(?:guides|entries|rules))";
         vec![
             Force::always(&format!(
-                r"\b(?:list|enumerate|name|show(?:\s+me)?|give\s+me(?:\s+a\s+list\s+of)?)\s+(?:all\s+)?(?:of\s+)?(?:the\s+|my\s+|our\s+)?{kinds}\b"
+                r"\b(?:list|enumerate)\s+(?:all\s+)?(?:of\s+)?(?:the\s+|my\s+|our\s+)?{kinds}\b"
+            )),
+            Force::always(&format!(
+                r"\b(?:name|show(?:\s+me)?|give\s+me)\s+(?:a\s+list\s+of(?:\s+all)?|all|every)\s+(?:of\s+)?(?:the\s+|my\s+|our\s+)?{kinds}\b"
             )),
             Force::always(&format!(
                 r"\bhow\s+many\s+{kinds}\s+(?:are\s+there|do\s+(?:i|we)\s+have|have\s+(?:i|we)|are\s+in\s+(?:the|my)\s+(?:codex|book|novel|story))\b"

@@ -782,4 +782,47 @@ mod tests {
         assert!(request.tools.is_empty() && request.tool_choice == ToolChoice::Auto);
         assert!(matches!(&request.items[0], Item::Context(text) if text.contains("found the lantern")));
     }
+
+    #[tokio::test]
+    async fn the_program_looks_up_what_the_server_was_told_to_and_did_not() {
+        let provider = scripted([
+            said([text("A sailor, I guess."), finished()]),
+            said([text("She keeps the books."), finished()]),
+        ]);
+        let (told, ended) = finish(start(setup(provider.clone(), "Who is Mira Okafor?"))).await;
+        assert_eq!(ended.turn.status, TurnStatus::Done, "{told:?}");
+        let [row] = &ended.turn.tools[..] else { panic!("{told:?}") };
+        assert_eq!(
+            (row.name.as_str(), row.status, row.forced),
+            ("get_character_context", ToolStatus::Done, true)
+        );
+        assert_eq!(row.resolved, [path("codex/characters/mira.md")]);
+        let sent = provider.requests();
+        assert_eq!(sent[0].tool_choice, ToolChoice::Named("get_character_context".into()));
+        assert_eq!(sent[1].tool_choice, ToolChoice::Auto);
+        assert!(outputs(&sent[1].items).starts_with("forced-1: "));
+        assert!(outputs(&sent[1].items).contains("keeps the harbour books"));
+    }
+
+    #[tokio::test]
+    async fn a_smoke_test_needs_a_canon_call_in_the_first_round() {
+        let canon_only = |script: Vec<Vec<Step>>| TurnSetup {
+            registry: Arc::new(Registry::canon_only()),
+            first_round: FirstRound::Required,
+            ..setup(scripted(script), "Who is Mira Okafor?")
+        };
+        let (_, ended) = finish(start(canon_only(vec![said([text("I guess."), finished()])]))).await;
+        assert_eq!(ended.failure.map(|f| f.kind), Some(FailureKind::NoToolCall));
+        assert!(ended.turn.tools.is_empty(), "no fallback");
+
+        let prose = said([call("a", "get_manuscript_context", r#"{"ref":"current"}"#), finished()]);
+        let (_, ended) = finish(start(canon_only(vec![prose]))).await;
+        assert_eq!(ended.failure.map(|f| f.kind), Some(FailureKind::NoToolCall));
+        assert!(ended.material.is_empty());
+
+        let canon = said([call("a", "get_character_context", r#"{"name":"Mira Okafor"}"#), finished()]);
+        let (_, ended) = finish(start(canon_only(vec![canon, said([text("So."), finished()])]))).await;
+        assert_eq!(ended.turn.status, TurnStatus::Done);
+        assert_eq!(ended.turn.tools[0].resolved, [path("codex/characters/mira.md")]);
+    }
 }

@@ -198,7 +198,7 @@ mod tests {
     fn the_program_calls_a_forced_tool_with_what_the_question_says() {
         for (question, expected) in [
             ("Who is Mira Okafor?", r#"get_character_context {"name":"Mira Okafor"}"#),
-            ("who is mira okafor’s mother", r#"get_character_context {"name":"Mira Okafor"}"#),
+            ("So, who’s Mira Okafor?", r#"get_character_context {"name":"Mira Okafor"}"#),
             ("Who is Captain Ferro?", r#"get_character_context {"name":"Captain Ferro"}"#),
             ("List all the characters", r#"list_codex_entries {"entryType":"character"}"#),
             ("list all places, please", r#"list_codex_entries {"entryType":"location"}"#),

@@ -193,7 +193,7 @@ fn change(text: &str) -> Option<Change> {
             return Some(Change::Alias { who: tidy(&found["who"]), alias: tidy(&found["what"]) });
         }
     }
-    let found = CREATE.captures(text)?;
+    let found = CREATE.captures(text).filter(|_| !MISSING.is_match(text))?;
     let asked = &text[..found.name("what")?.start()];
     let entry_type = type_in(asked).unwrap_or(EntryType::Character);
     Some(Change::Create { name: tidy(&found["what"]), entry_type })

@@ -64,16 +64,15 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
 }
 
 fn words(app: &App, document: &OpenDocument) -> String {
-    let selected = document.buffer.selection().map(|s| {
-        let text = document.buffer.slice(s);
-        format!("{} selected · ", thousands(crate::domain::passage::count_words(&text)))
-    });
-    let book = app.words_of_book();
     let own = document.buffer.words();
+    if let Some(selection) = document.buffer.selection() {
+        let selected = crate::domain::passage::count_words(&document.buffer.slice(selection));
+        return format!("{} of {} words selected", thousands(selected), thousands(own));
+    }
     if app.book.chapter(&document.path).is_some() {
-        format!("{}{} of {} words", selected.unwrap_or_default(), thousands(own), thousands(book))
+        format!("{} of {} words", thousands(own), thousands(app.words_of_book()))
     } else {
-        format!("{}{}", selected.unwrap_or_default(), count(own, "word"))
+        count(own, "word")
     }
 }
 

@@ -21,6 +21,8 @@ mod terminal;
 pub mod theme;
 mod turn_lines;
 mod update;
+#[cfg(test)]
+mod tests;
 mod view;
 pub mod widgets;
 mod work;
@@ -47,11 +49,14 @@ pub struct Start {
     pub depth: Depth,
     /// Whether the terminal's background is known to be light.
     pub light: bool,
+    /// Whether the program runs on another machine than the author sits at.
+    pub remote: bool,
 }
 
 /// Runs the interface until the author quits. Takes over the terminal and gives it back, also on a panic or a signal.
 pub fn run(workbench: Workbench, start: Start) -> anyhow::Result<()> {
     let (width, height) = crossterm::terminal::size().context("this is no terminal; `scritorio ask` works without one")?;
+    let remote = start.remote;
     let app = build(&workbench, start, (width, height))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -59,7 +64,7 @@ pub fn run(workbench: Workbench, start: Start) -> anyhow::Result<()> {
         .build()
         .context("can't start background work")?;
     let guard = terminal::Guard::take(app.look.mouse).context("can't take over the terminal")?;
-    let work = work::Work::new(workbench, clipboard::Clipboard::default());
+    let work = work::Work::new(workbench, clipboard::Clipboard::new(remote));
     let ended = runtime.block_on(runtime::run(app, work, guard));
     // A look-up in a keychain that never answers must not keep the program alive.
     runtime.shutdown_timeout(std::time::Duration::from_millis(100));

@@ -48,14 +48,11 @@ pub fn message(book: &Book, current: Option<&BookPath>, selection: Option<&Selec
 /// Builds the context message for a model without tools: the metadata, and below it the selection or the open document
 /// itself, cut at [`INLINE_LIMIT`] characters on a paragraph boundary, with a note of how much was left out.
 pub fn inline(book: &Book, current: Option<&BookPath>, selection: Option<&Selection>) -> Option<String> {
-    let (head, text) = match selection {
-        Some(selection) => {
-            (format!("Context\n- Selected text from: {}", selection.path), selection.text.to_string())
-        }
-        None => {
-            let document = Document::open(book, current?)?;
-            (format!("Context\n{}", document.describe()), document.body.to_owned())
-        }
+    let (head, text) = if let Some(selection) = selection {
+        (format!("Context\n- Selected text from: {}", selection.path), selection.text.to_string())
+    } else {
+        let document = Document::open(book, current?)?;
+        (format!("Context\n{}", document.describe()), document.body.to_owned())
     };
     let kept = cut(&text, INLINE_LIMIT);
     let (all, left) = (count_words(&text), count_words(&text).saturating_sub(count_words(kept)));
@@ -156,7 +153,9 @@ mod tests {
         ] {
             let message = message(&book, Some(&path(file)), None).unwrap();
             let (_, text) = book.document(&path(file)).unwrap();
-            assert!(message.starts_with("Context (metadata only)\n- A document is open; nothing is selected.\n"));
+            assert!(
+                message.starts_with("Context (metadata only)\n- A document is open; nothing is selected.\n")
+            );
             assert!(message.contains(&format!("- Document path: {file}\n- Document title: {title}\n")));
             assert!(message.lines().last().unwrap().starts_with("- Words in the document: "));
             for sentence in text.split(['.', '\n']).filter(|s| s.split_whitespace().count() > 2) {
@@ -195,7 +194,10 @@ mod tests {
         let (body, note) = cut.rsplit_once("\n\n").unwrap();
         assert!(body.ends_with("goes by."), "it ends with a whole paragraph");
         let left: usize = note.split(' ').nth(2).unwrap().parse().unwrap();
-        assert_eq!(note, format!("[The last {left} of 12000 words were left out here: the text is over the limit.]"));
+        assert_eq!(
+            note,
+            format!("[The last {left} of 12000 words were left out here: the text is over the limit.]")
+        );
         assert_eq!(count_words(body.split_once("\n\n").unwrap().1) + left, 12_000);
     }
 }

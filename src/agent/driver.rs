@@ -18,7 +18,7 @@ use super::event::{Ended, TurnEvent, TurnEventKind};
 use super::machine::{Call, Effect, Input, Machine, Plan};
 use super::rows::Rows;
 use super::{TurnSetup, context, request};
-use crate::domain::conversation::{Failure, ToolStatus, Turn, TurnStatus, Usage};
+use crate::domain::conversation::{ToolStatus, Turn, TurnStatus, Usage};
 use crate::domain::passage::sha256_hex;
 use crate::proposal::Proposal;
 use crate::providers::{Event, ToolChoice};
@@ -204,13 +204,20 @@ impl Driver {
                 self.usage = sum(self.usage, *usage);
                 self.tell(TurnEventKind::Usage(self.usage));
             }
-            Event::Text(_) | Event::CallStarted { .. } | Event::CallArguments { .. } => {}
-            Event::Call { .. } | Event::Item(_) => {}
+            Event::Text(_)
+            | Event::CallStarted { .. }
+            | Event::CallArguments { .. }
+            | Event::Call { .. }
+            | Event::Item(_) => {}
         }
     }
 
     /// A tool has answered, has refused, or has crashed.
-    fn settle(&mut self, work: Work, result: Result<Result<Outcome, ToolError>, tokio::task::JoinError>) -> Input {
+    fn settle(
+        &mut self,
+        work: Work,
+        result: Result<Result<Outcome, ToolError>, tokio::task::JoinError>,
+    ) -> Input {
         let id = work.call.id;
         let ms = u64::try_from(work.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (row, output) = match result {
@@ -514,13 +521,32 @@ mod tests {
         assert_eq!(
             told,
             [
-                "round 1 of 4", "reasoning", "text I ", "text look.", "a Queued", "a Queued", "b Queued", "tier flex",
-                "usage Some(10)", "a Running", "a Done", "b Running", "b Done", "proposed p-1", "round 2 of 4",
-                "retry busy", "text \n\n", "text So.", "usage Some(20)",
+                "round 1 of 4",
+                "reasoning",
+                "text I ",
+                "text look.",
+                "a Queued",
+                "a Queued",
+                "b Queued",
+                "tier flex",
+                "usage Some(10)",
+                "a Running",
+                "a Done",
+                "b Running",
+                "b Done",
+                "proposed p-1",
+                "round 2 of 4",
+                "retry busy",
+                "text \n\n",
+                "text So.",
+                "usage Some(20)",
             ]
         );
         let turn = &ended.turn;
-        assert_eq!((turn.answer.as_str(), turn.rounds, &turn.status), ("I look.\n\nSo.", 1, &TurnStatus::Done));
+        assert_eq!(
+            (turn.answer.as_str(), turn.rounds, &turn.status),
+            ("I look.\n\nSo.", 1, &TurnStatus::Done)
+        );
         assert_eq!((turn.provider.as_str(), turn.model.as_str()), ("scripted", "script-1"));
         assert_eq!((turn.tier.as_deref(), turn.usage.output_tokens), (Some("flex"), Some(4)));
         assert_eq!(turn.proposals, [ProposalId::new("p-1")]);
@@ -650,9 +676,11 @@ mod tests {
 
     #[tokio::test]
     async fn peek_shows_what_is_sent() {
-        let provider = scripted([said([call("a", "look", r#"{"word":"x"}"#), finished()]), said([finished()])]);
+        let provider =
+            scripted([said([call("a", "look", r#"{"word":"x"}"#), finished()]), said([finished()])]);
         let mut setup = turn(&provider);
-        setup.history = vec![Item::Context("old".into()), Item::Author("Hi".into()), Item::Persona("Hello".into())];
+        setup.history =
+            vec![Item::Context("old".into()), Item::Author("Hi".into()), Item::Persona("Hello".into())];
         let peeked = first_request(&setup);
         finish(start(setup)).await;
         let sent = provider.requests();
@@ -676,7 +704,7 @@ mod tests {
             said([created("r1"), text("Hm."), call("a", "look", r#"{"word":"x"}"#), finished()]),
             said([created("r2"), text("So."), finished()]),
         ];
-        let provider = Arc::new(Scripted { stateful: true, ..Scripted::new(scripts) });
+        let provider = Arc::new(Scripted::new(scripts).stateful());
         let mut setup = turn(&provider);
         setup.options.store = true;
         setup.history = vec![
@@ -703,7 +731,11 @@ mod tests {
 
         setup.options.store = false;
         let again = first_request(&setup);
-        assert_eq!((again.fresh, again.previous_response_id), (0, None), "nothing is kept that is not stored");
+        assert_eq!(
+            (again.fresh, again.previous_response_id),
+            (0, None),
+            "nothing is kept that is not stored"
+        );
     }
 
     #[tokio::test]
@@ -711,7 +743,7 @@ mod tests {
         for last in [vec![Step::Say(truncated("length"))], vec![Step::Fail(failure())]] {
             let mut script = said([created("r1"), text("She")]);
             script.extend(last);
-            let provider = Arc::new(Scripted { stateful: true, ..Scripted::new([script]) });
+            let provider = Arc::new(Scripted::new([script]).stateful());
             let mut setup = turn(&provider);
             setup.options.store = true;
             let (_, ended) = finish(start(setup)).await;
@@ -749,5 +781,48 @@ mod tests {
         let request = first_request(&setup);
         assert!(request.tools.is_empty() && request.tool_choice == ToolChoice::Auto);
         assert!(matches!(&request.items[0], Item::Context(text) if text.contains("found the lantern")));
+    }
+
+    #[tokio::test]
+    async fn the_program_looks_up_what_the_server_was_told_to_and_did_not() {
+        let provider = scripted([
+            said([text("A sailor, I guess."), finished()]),
+            said([text("She keeps the books."), finished()]),
+        ]);
+        let (told, ended) = finish(start(setup(provider.clone(), "Who is Mira Okafor?"))).await;
+        assert_eq!(ended.turn.status, TurnStatus::Done, "{told:?}");
+        let [row] = &ended.turn.tools[..] else { panic!("{told:?}") };
+        assert_eq!(
+            (row.name.as_str(), row.status, row.forced),
+            ("get_character_context", ToolStatus::Done, true)
+        );
+        assert_eq!(row.resolved, [path("codex/characters/mira.md")]);
+        let sent = provider.requests();
+        assert_eq!(sent[0].tool_choice, ToolChoice::Named("get_character_context".into()));
+        assert_eq!(sent[1].tool_choice, ToolChoice::Auto);
+        assert!(outputs(&sent[1].items).starts_with("forced-1: "));
+        assert!(outputs(&sent[1].items).contains("keeps the harbour books"));
+    }
+
+    #[tokio::test]
+    async fn a_smoke_test_needs_a_canon_call_in_the_first_round() {
+        let canon_only = |script: Vec<Vec<Step>>| TurnSetup {
+            registry: Arc::new(Registry::canon_only()),
+            first_round: FirstRound::Required,
+            ..setup(scripted(script), "Who is Mira Okafor?")
+        };
+        let (_, ended) = finish(start(canon_only(vec![said([text("I guess."), finished()])]))).await;
+        assert_eq!(ended.failure.map(|f| f.kind), Some(FailureKind::NoToolCall));
+        assert!(ended.turn.tools.is_empty(), "no fallback");
+
+        let prose = said([call("a", "get_manuscript_context", r#"{"ref":"current"}"#), finished()]);
+        let (_, ended) = finish(start(canon_only(vec![prose]))).await;
+        assert_eq!(ended.failure.map(|f| f.kind), Some(FailureKind::NoToolCall));
+        assert!(ended.material.is_empty());
+
+        let canon = said([call("a", "get_character_context", r#"{"name":"Mira Okafor"}"#), finished()]);
+        let (_, ended) = finish(start(canon_only(vec![canon, said([text("So."), finished()])]))).await;
+        assert_eq!(ended.turn.status, TurnStatus::Done);
+        assert_eq!(ended.turn.tools[0].resolved, [path("codex/characters/mira.md")]);
     }
 }

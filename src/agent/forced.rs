@@ -43,6 +43,12 @@ const SYNONYMS: [(&str, EntryType); 22] = [
     ("styles", EntryType::Style),
 ];
 
+/// Words that begin a question and are capitalised for that alone.
+const OPENERS: [&str; 22] = [
+    "who", "what", "where", "when", "why", "how", "which", "does", "did", "do", "is", "was", "are", "were",
+    "has", "had", "can", "should", "would", "will", "tell", "describe",
+];
+
 /// Returns what the first response must call.
 pub(super) fn first(setup: &TurnSetup) -> First {
     let has_document = setup.current.is_some() || setup.selection.is_some();
@@ -122,8 +128,9 @@ fn subject(book: &Book, entry_type: Option<EntryType>, question: &str) -> String
     }
     match best {
         Some((_, name)) => name.to_owned(),
-        None => capitalised(question)
-            .unwrap_or_else(|| question.trim().trim_end_matches(['?', '!', '.']).chars().take(MAX_QUERY).collect()),
+        None => capitalised(question).unwrap_or_else(|| {
+            question.trim().trim_end_matches(['?', '!', '.']).chars().take(MAX_QUERY).collect()
+        }),
     }
 }
 
@@ -131,7 +138,9 @@ fn subject(book: &Book, entry_type: Option<EntryType>, question: &str) -> String
 fn capitalised(question: &str) -> Option<String> {
     let bare: Vec<&str> =
         question.split_whitespace().map(|w| w.trim_matches(|c: char| !c.is_alphanumeric())).collect();
-    let is_capital = |word: &&str| word.starts_with(char::is_uppercase);
+    let is_capital = |word: &&str| {
+        word.starts_with(char::is_uppercase) && !OPENERS.contains(&word.to_lowercase().as_str())
+    };
     let (mut best, mut at) = (0..0, 0);
     for run in bare.chunk_by(|a, b| is_capital(a) == is_capital(b)) {
         if is_capital(&run[0]) && run.len() >= best.len() {
@@ -171,7 +180,12 @@ mod tests {
     fn forced(question: &str, change: impl Fn(&mut TurnSetup)) -> String {
         let mut setup = setup(Arc::new(Scripted::default()), question);
         let mut book = (*setup.book).clone();
-        book.entries.push(entry(EntryType::Location, "codex/locations/quay.md", "The Old Quay", "# The Old Quay\n"));
+        book.entries.push(entry(
+            EntryType::Location,
+            "codex/locations/quay.md",
+            "The Old Quay",
+            "# The Old Quay\n",
+        ));
         setup.book = Arc::new(book);
         change(&mut setup);
         match first(&setup) {
@@ -184,7 +198,7 @@ mod tests {
     fn the_program_calls_a_forced_tool_with_what_the_question_says() {
         for (question, expected) in [
             ("Who is Mira Okafor?", r#"get_character_context {"name":"Mira Okafor"}"#),
-            ("who is mira okafor’s mother", r#"get_character_context {"name":"Mira Okafor"}"#),
+            ("So, who’s Mira Okafor?", r#"get_character_context {"name":"Mira Okafor"}"#),
             ("Who is Captain Ferro?", r#"get_character_context {"name":"Captain Ferro"}"#),
             ("List all the characters", r#"list_codex_entries {"entryType":"character"}"#),
             ("list all places, please", r#"list_codex_entries {"entryType":"location"}"#),
@@ -198,10 +212,7 @@ mod tests {
     fn a_passage_is_the_chapter_that_is_named_else_the_selection_else_the_open_document() {
         let question = "What do you make of this passage?";
         let read = |arguments: &str| format!("get_manuscript_context {arguments}");
-        assert_eq!(
-            forced(question, |_| {}),
-            read(r#"{"ref":"current","refs":null,"startParagraph":null}"#)
-        );
+        assert_eq!(forced(question, |_| {}), read(r#"{"ref":"current","refs":null,"startParagraph":null}"#));
         assert_eq!(
             forced(question, |s| s.selection = Some(selection())),
             read(r#"{"ref":"selection","refs":null,"startParagraph":null}"#)

@@ -73,7 +73,7 @@ pub fn ground(answer: &str, book: &Book, current: Option<&BookPath>, read: &[Boo
     for piece in markers::pieces(answer, false) {
         match piece {
             Piece::Text(text) => shown.push_str(text),
-            Piece::Locate(words) if words.is_empty() => {}
+            Piece::Locate("") => {}
             Piece::Locate(words) => marks.push((words, shown.len())),
             Piece::Codex(name) => {
                 let start = shown.len();
@@ -108,10 +108,12 @@ fn candidates<'a>(shown: &'a str, marks: &[(&'a str, usize)]) -> Vec<Candidate<'
     let mut is_marked = vec![false; quotations.len()];
     let mut all = vec![];
     for (words, at) in marks {
-        let before = quotations.partition_point(|q| q.outer.end <= *at).checked_sub(1);
+        // By the inner end: some models put the marker before the closing quotation mark.
+        let before = quotations.partition_point(|q| q.inner.end <= *at).checked_sub(1);
         let same = before.filter(|q| {
-            let (inner, gap) = (&shown[quotations[*q].inner.clone()], &shown[quotations[*q].outer.end..*at]);
-            !is_marked[*q] && !gap.contains("\n\n") && have_same_words(inner, words)
+            let inner = &quotations[*q].inner;
+            let gap = &shown[inner.end..*at];
+            !is_marked[*q] && !gap.contains("\n\n") && have_same_words(&shown[inner.clone()], words)
         });
         let shown = match same {
             Some(q) => {
@@ -133,7 +135,11 @@ fn candidates<'a>(shown: &'a str, marks: &[(&'a str, usize)]) -> Vec<Candidate<'
 
 fn have_same_words(a: &str, b: &str) -> bool {
     fn words(text: &str) -> Vec<String> {
-        fold(text).split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).map(str::to_owned).collect()
+        fold(text)
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|w| !w.is_empty())
+            .map(str::to_owned)
+            .collect()
     }
     a == b || words(a) == words(b)
 }
@@ -141,7 +147,10 @@ fn have_same_words(a: &str, b: &str) -> bool {
 /// Where the text before byte `at` ends with `words` (a block quote, emphasis), those; else the empty range at `at`.
 fn last_words(shown: &str, at: usize, words: &str) -> Range<usize> {
     let before = shown[..at].trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_'));
-    if before.ends_with(words) { before.len() - words.len()..before.len() } else { at..at }
+    match before.strip_suffix(words) {
+        Some(rest) if !rest.ends_with(char::is_alphanumeric) => rest.len()..before.len(),
+        _ => at..at,
+    }
 }
 
 /// Gives the verdict, or `None` for words that need no mark and no mention.
@@ -171,8 +180,9 @@ fn judge(candidate: &Candidate<'_>, places: &[Place<'_>], has_near: bool) -> Opt
 /// The file of the entry that bears this name, if a tool returned it in this turn.
 fn entry_that_was_read<'a>(book: &'a Book, name: &str, read: &[BookPath]) -> Option<&'a BookPath> {
     let wanted = fold(name);
-    let is_read =
-        |path: &BookPath, soul: Option<&BookPath>| read.contains(path) || soul.is_some_and(|s| read.contains(s));
+    let is_read = |path: &BookPath, soul: Option<&BookPath>| {
+        read.contains(path) || soul.is_some_and(|s| read.contains(s))
+    };
     book.entries
         .iter()
         .filter(|e| e.names().iter().any(|n| fold(n) == wanted))
@@ -213,7 +223,8 @@ mod tests {
         let read: Vec<BookPath> = read.iter().map(|p| path(p)).collect();
         let grounded = ground(answer, &book(), current.map(path).as_ref(), &read);
         let line = |q: &PlacedQuote| {
-            let (shown, mark) = (&grounded.shown[q.shown.clone()], if q.quote.marked { "marked" } else { "unmarked" });
+            let (shown, mark) =
+                (&grounded.shown[q.shown.clone()], if q.quote.marked { "marked" } else { "unmarked" });
             let file = q.quote.path.as_ref().map_or("nowhere", |p| p.file_name());
             format!("{shown} | {mark} | {:?} | {file}", q.quote.verdict)
         };
@@ -326,8 +337,18 @@ mod tests {
             ("*cold as a key* [[locate:cold as a key]]", "*cold as a key*", "cold as a key"),
             ("That line [[locate:cold as a key]] works.", "That line works.", ""),
             ("\"warm\" [[locate:cold as a key]]", "\"warm\"", ""),
+            (
+                "“cold as a key [[locate:cold as a key]]”, she says",
+                "“cold as a key”, she says",
+                "“cold as a key”",
+            ),
+            ("scold as a key [[locate:cold as a key]]", "scold as a key", ""),
             ("“cold as a key”\n\nLater [[locate:cold as a key]]", "“cold as a key”\n\nLater", ""),
-            ("“Cold, as a Key” (ch. 2) [[locate:cold as a key]]", "“Cold, as a Key” (ch. 2)", "“Cold, as a Key”"),
+            (
+                "“Cold, as a Key” (ch. 2) [[locate:cold as a key]]",
+                "“Cold, as a Key” (ch. 2)",
+                "“Cold, as a Key”",
+            ),
         ] {
             let grounded = ground(answer, &book(), Some(&path(LAMP)), &[]);
             assert_eq!(grounded.shown, shown);
@@ -408,7 +429,10 @@ mod tests {
         assert!(book.chapters.iter().map(|c| c.words).sum::<usize>() >= 1_000_000);
         let mut answer = String::new();
         for n in 0..60 {
-            let _ = writeln!(answer, "\"line {n} of chapter {n} goes on\" and \"line {n} of no chapter at all\".\n");
+            let _ = writeln!(
+                answer,
+                "\"line {n} of chapter {n} goes on\" and \"line {n} of no chapter at all\".\n"
+            );
         }
         let started = std::time::Instant::now();
         let grounded = ground(&answer, &book, None, &[]);

@@ -4,6 +4,7 @@
 //! so many rounds. Whatever happens, every call that it has recorded is answered exactly once, so that the conversation
 //! stays usable. It does no input or output, knows no clock, and never runs a tool itself.
 
+mod protocol;
 mod response;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -12,115 +13,8 @@ use crate::domain::conversation::{Failure, FailureKind, ToolStatus, TurnStatus};
 use crate::domain::ids::CallId;
 use crate::domain::safe_text;
 use crate::providers::{Event, Item, ToolChoice};
+pub use protocol::{Call, Effect, First, Input, Kept, Plan};
 use response::Response;
-
-/// What a turn is to do.
-#[derive(Debug, Clone)]
-pub struct Plan {
-    /// The context message, if any, and the author's question.
-    pub opening: Vec<Item>,
-    /// Most rounds of tool calls, at least 1.
-    pub max_rounds: u32,
-    /// What the first response must call.
-    pub first: First,
-    /// Names of the tools on offer.
-    pub offered: BTreeSet<String>,
-    /// Whether the server keeps the conversation: then it must not be given a call that it did not make.
-    pub server_keeps: bool,
-}
-
-/// What the first response must call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum First {
-    /// Anything or nothing.
-    Free,
-    /// Some tool on offer; a turn without such a call fails.
-    Any,
-    /// This tool. Where the server does not honour it, the program makes the call itself with these arguments, if it has any.
-    Named {
-        /// Its name.
-        name: String,
-        /// The program's own arguments, JSON.
-        arguments: Option<String>,
-    },
-}
-
-impl First {
-    /// Returns how the first request says it.
-    pub fn choice(&self) -> ToolChoice {
-        match self {
-            Self::Free => ToolChoice::Auto,
-            Self::Any => ToolChoice::Required,
-            Self::Named { name, .. } => ToolChoice::Named(name.clone()),
-        }
-    }
-}
-
-/// What happened.
-#[derive(Debug, Clone)]
-pub enum Input {
-    /// The turn begins.
-    Begin,
-    /// The provider reported something.
-    Heard(Event),
-    /// The provider gave up, or stopped before its answer was whole.
-    Broken(Failure),
-    /// A tool answered.
-    Answered {
-        /// Which call.
-        call_id: CallId,
-        /// The result, JSON.
-        output: String,
-    },
-    /// The author stopped the turn.
-    Cancelled,
-}
-
-/// What has to be done about it, in order.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Effect {
-    /// Send everything said so far.
-    Ask(ToolChoice),
-    /// Show more of the answer.
-    Say(String),
-    /// Show a call that waits; again when more is known of its arguments.
-    Queue(Call),
-    /// Run a call; its answer comes back as [`Input::Answered`].
-    Run(Call),
-    /// Show that a call ended without being run.
-    Drop {
-        /// Which call.
-        call_id: CallId,
-        /// `Failed` or `Cancelled`.
-        status: ToolStatus,
-        /// Why, for a failed one.
-        why: Option<&'static str>,
-    },
-    /// The turn is over.
-    End(TurnStatus),
-}
-
-/// A tool call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
-    /// Which; unique within the turn, whatever the server said.
-    pub id: CallId,
-    /// Which tool.
-    pub name: String,
-    /// Its arguments.
-    pub arguments: String,
-    /// The program made it, not the model.
-    pub forced: bool,
-}
-
-/// What a server knows that keeps conversations.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
-    /// How many of [`Machine::items`] it has.
-    pub items: usize,
-    /// The response to continue from.
-    pub response_id: String,
-}
 
 /// One turn.
 #[derive(Debug)]
@@ -146,8 +40,10 @@ enum Phase {
 
 const CANCELLED: (&str, &str) = ("cancelled", "The author stopped this turn before the tool had answered.");
 const BROKEN_OFF: (&str, &str) = ("not_run", "The answer broke off, so this call was not run.");
-const OVER_LIMIT: (&str, &str) = ("not_run", "The last round of tool calls was over, so this call was not run.");
-const NOT_LOCAL: (&str, &str) = ("not_run", "A local tool was required in the first round, so this call was not run.");
+const OVER_LIMIT: (&str, &str) =
+    ("not_run", "The last round of tool calls was over, so this call was not run.");
+const NOT_LOCAL: (&str, &str) =
+    ("not_run", "A local tool was required in the first round, so this call was not run.");
 const HALF: &str = "the call did not arrive whole";
 
 impl Machine {
@@ -261,13 +157,20 @@ impl Machine {
     }
 
     /// A response is whole: its calls are run, or the turn is over.
-    fn finish(&mut self, mut response: Response, truncated: Option<String>, effects: &mut Vec<Effect>) -> Phase {
+    fn finish(
+        &mut self,
+        mut response: Response,
+        truncated: Option<String>,
+        effects: &mut Vec<Effect>,
+    ) -> Phase {
         drop_half_calls(&response, ToolStatus::Failed, effects);
         let id = response.id.take();
         let calls = response.commit(&mut self.items);
         self.kept = id.map(|response_id| Kept { items: self.items.len(), response_id });
         let is_first = self.requests == 1;
-        if is_first && self.plan.first == First::Any && !calls.iter().any(|c| self.plan.offered.contains(&c.name))
+        if is_first
+            && self.plan.first == First::Any
+            && !calls.iter().any(|c| self.plan.offered.contains(&c.name))
         {
             self.refuse(calls.into(), ToolStatus::Failed, NOT_LOCAL, effects);
             return end(TurnStatus::Failed(no_tool_call()), effects);
@@ -383,7 +286,9 @@ fn drop_half_calls(response: &Response, status: ToolStatus, effects: &mut Vec<Ef
 fn cut_note(why: &str, is_alone: bool) -> String {
     let gap = if is_alone { "" } else { "\n\n" };
     match why {
-        "max_output_tokens" | "length" | "max_tokens" => format!("{gap}[The answer was cut at the output limit.]"),
+        "max_output_tokens" | "length" | "max_tokens" => {
+            format!("{gap}[The answer was cut at the output limit.]")
+        }
         _ => format!("{gap}[The answer was cut by the server: {}.]", safe_text::line(why)),
     }
 }
@@ -447,7 +352,10 @@ mod tests {
     }
 
     fn runs(effects: &[Effect]) -> Vec<&str> {
-        effects.iter().filter_map(|e| if let Effect::Run(c) = e { Some(c.id.as_str()) } else { None }).collect()
+        effects
+            .iter()
+            .filter_map(|e| if let Effect::Run(c) = e { Some(c.id.as_str()) } else { None })
+            .collect()
     }
 
     fn asks(effects: &[Effect]) -> Vec<&ToolChoice> {
@@ -528,7 +436,8 @@ mod tests {
 
     #[test]
     fn an_answer_to_no_open_call_changes_nothing() {
-        let events = heard([call("a", "search_codex", "{}"), call("b", "search_codex", "{\"q\":1}"), finished()]);
+        let events =
+            heard([call("a", "search_codex", "{}"), call("b", "search_codex", "{\"q\":1}"), finished()]);
         let (mut machine, _) = play(plan(), events);
         assert_eq!(machine.step(answered("b")), [], "it is not b's turn");
         assert_eq!(machine.step(answered("z")), []);
@@ -569,18 +478,17 @@ mod tests {
 
     #[test]
     fn a_cancelled_turn_keeps_what_arrived_and_answers_its_calls() {
-        let while_streaming = heard([text("She"), call("a", "search_codex", "{}"), started("b", "search_codex")]);
+        let while_streaming =
+            heard([text("She"), call("a", "search_codex", "{}"), started("b", "search_codex")]);
         let (machine, effects) = play(plan(), while_streaming.chain([Input::Cancelled]));
         assert_eq!(ending(&effects), Some(&TurnStatus::Cancelled));
         assert_eq!(shape(&machine), ["says She", "calls a", "cancelled a"]);
-        let dropped = |id: &str| Effect::Drop {
-            call_id: CallId::new(id),
-            status: ToolStatus::Cancelled,
-            why: None,
-        };
+        let dropped =
+            |id: &str| Effect::Drop { call_id: CallId::new(id), status: ToolStatus::Cancelled, why: None };
         assert!(effects.contains(&dropped("a")) && effects.contains(&dropped("b")));
 
-        let while_running = heard([call("a", "search_codex", "{}"), call("b", "search_codex", "[]"), finished()]);
+        let while_running =
+            heard([call("a", "search_codex", "{}"), call("b", "search_codex", "[]"), finished()]);
         let (machine, effects) = play(plan(), while_running.chain([Input::Cancelled]));
         assert_eq!(ending(&effects), Some(&TurnStatus::Cancelled));
         assert_eq!(shape(&machine), ["calls a", "calls b", "cancelled a", "cancelled b"]);
@@ -623,7 +531,12 @@ mod tests {
         let half = json!({ "type": "function_call", "call_id": "h", "arguments": "{\"na" });
         let (machine, effects) = play(
             plan(),
-            heard([started("h", "search_codex"), Event::Item(half), text("I am"), truncated("max_output_tokens")]),
+            heard([
+                started("h", "search_codex"),
+                Event::Item(half),
+                text("I am"),
+                truncated("max_output_tokens"),
+            ]),
         );
         assert_eq!(shape(&machine), ["says I am"]);
         assert!(effects.contains(&Effect::Drop {
@@ -740,7 +653,12 @@ mod tests {
         let delta = |piece: &str| Event::CallArguments { call_id: CallId::new("a"), delta: piece.into() };
         let (_, effects) = play(
             plan(),
-            heard([started("a", "search_codex"), delta("{\"que"), delta("ry\":"), call("a", "search_codex", "{}")]),
+            heard([
+                started("a", "search_codex"),
+                delta("{\"que"),
+                delta("ry\":"),
+                call("a", "search_codex", "{}"),
+            ]),
         );
         let queued: Vec<_> = effects
             .iter()
@@ -761,7 +679,8 @@ mod tests {
     }
 
     fn any_input() -> impl Strategy<Value = Input> {
-        let id = || prop_oneof!["[abc]".boxed(), Just(String::new()).boxed(), Just("forced-1".into()).boxed()];
+        let id =
+            || prop_oneof!["[abc]".boxed(), Just(String::new()).boxed(), Just("forced-1".into()).boxed()];
         let ours = || prop_oneof!["[abc](-[23])?", Just("call".to_owned()), Just("forced-1".to_owned())];
         let name = || prop_oneof![Just("search_codex".to_owned()), Just("other".to_owned())];
         prop_oneof![
@@ -778,10 +697,11 @@ mod tests {
     }
 
     fn any_plan() -> impl Strategy<Value = Plan> {
-        let first = prop_oneof![Just(First::Free), Just(First::Any), Just(forced(None)), Just(forced(Some("{}")))];
+        let first =
+            prop_oneof![Just(First::Free), Just(First::Any), Just(forced(None)), Just(forced(Some("{}")))];
         (first, 1..4_u32, any::<bool>()).prop_map(|(first, max_rounds, server_keeps)| Plan {
-            first,
             max_rounds,
+            first,
             server_keeps,
             ..plan()
         })
@@ -792,8 +712,12 @@ mod tests {
         let mut open = BTreeMap::new();
         for item in items {
             match item {
-                Item::Call { call_id, .. } => assert_eq!(open.insert(call_id, 0), None, "{call_id} was made twice"),
-                Item::Output { call_id, .. } => *open.get_mut(call_id).expect("an output without its call") += 1,
+                Item::Call { call_id, .. } => {
+                    assert_eq!(open.insert(call_id, 0), None, "{call_id} was made twice");
+                }
+                Item::Output { call_id, .. } => {
+                    *open.get_mut(call_id).expect("an output without its call") += 1;
+                }
                 _ => {}
             }
         }

@@ -28,7 +28,11 @@ pub(super) fn plan(setup: &TurnSetup) -> Plan {
         FirstRound::Required => First::Any,
     };
     Plan {
-        opening: context.map(Item::Context).into_iter().chain([Item::Author(setup.question.clone())]).collect(),
+        opening: context
+            .map(Item::Context)
+            .into_iter()
+            .chain([Item::Author(setup.question.clone())])
+            .collect(),
         max_rounds: setup.max_rounds.clamp(1, 12),
         first,
         offered,

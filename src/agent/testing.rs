@@ -21,7 +21,8 @@ pub const HARBOUR: &str = "---\ntitle: The Harbour\n---\n\nMira counted the gull
                            a gull.”\n\nThe light went out.\n";
 pub const LANTERN: &str = "# The Lantern\n\nOn the stairs she found the lantern, cold as a key.\n\nThe light went out. Nobody had touched \
                            it, and nobody would say so.\n";
-pub const KEEPER: &str = "# The Keeper\n\nOsric kept a *second* lantern under the bed; it had never been lit.\n";
+pub const KEEPER: &str =
+    "# The Keeper\n\nOsric kept a *second* lantern under the bed; it had never been lit.\n";
 pub const MIRA: &str = "---\ntype: character\nname: Mira Okafor\n---\n\nMira Okafor keeps the harbour books. She never lies to children.\n";
 pub const PLAN: &str = "# Plan\n\nLet the keeper drown before the second winter begins.\n";
 
@@ -97,7 +98,7 @@ pub enum Step {
 /// A provider that plays one script for every request, in order.
 #[derive(Debug, Default)]
 pub struct Scripted {
-    pub stateful: bool,
+    stateful: bool,
     scripts: Mutex<VecDeque<Vec<Step>>>,
     requests: Mutex<Vec<Request>>,
 }
@@ -107,6 +108,11 @@ impl Scripted {
         Self { scripts: Mutex::new(scripts.into_iter().collect()), ..Self::default() }
     }
 
+    /// As a server that keeps what was said.
+    pub fn stateful(self) -> Self {
+        Self { stateful: true, ..self }
+    }
+
     /// What it was asked.
     pub fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
@@ -114,7 +120,7 @@ impl Scripted {
 }
 
 impl Provider for Scripted {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "scripted"
     }
 

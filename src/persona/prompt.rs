@@ -1,4 +1,6 @@
-//! The system prompt, in its fixed order: member, shared rules, audience, book notes, tool guidance, compliance check.
+//! The system prompt, in its fixed order: member, shared rules, audience, book-level configuration, tool guidance, compliance check.
+//!
+//! What a book says to a member is rendered like the shipped text: an unknown placeholder is an error, never silently empty.
 
 use super::audience;
 use super::board::Member;
@@ -28,7 +30,7 @@ pub fn system(
     let board = settings.board.get(member.id);
     if let Some(notes) = board.and_then(|b| b.notes.as_deref()).filter(|notes| !notes.trim().is_empty()) {
         let notes = render(notes, settings, &format!("[board.{}] notes", member.id))?;
-        parts.push(format!("# Book Notes for the {}\n\n{}", member.name, notes.trim()));
+        parts.push(format!("# Book-Level Configuration: {}\n\n{}", member.name, notes.trim()));
     }
     if !tools.is_empty() {
         parts.push(tool_guidance(tools));
@@ -74,7 +76,7 @@ fn tool_guidance(tools: &[(&str, &str)]) -> String {
     out.push_str("\n## Tools on offer\n\n");
     for (name, about) in tools {
         let about = about.split_whitespace().collect::<Vec<_>>().join(" ");
-        out.push_str(&format!("- `{name}`: {}\n", first_sentence(&about)));
+        out.extend(["- `", name, "`: ", first_sentence(&about), "\n"]);
     }
     out
 }
@@ -133,7 +135,7 @@ mod tests {
                     format!("# {}", m.name).as_str(),
                     "# Shared Rules",
                     "# Book Audience Context",
-                    format!("# Book Notes for the {}", m.name).as_str(),
+                    format!("# Book-Level Configuration: {}", m.name).as_str(),
                     "# Tool Use",
                     "# Final Compliance Check",
                 ]
@@ -273,6 +275,24 @@ mod tests {
         for pair in lines.windows(2).filter(|pair| pair[0].starts_with("<!--")) {
             assert!(pair[0].starts_with(WITH) && pair[0].ends_with(" -->"), "{}", pair[0]);
             assert!(pair[1].starts_with("- "), "{}", pair[1]);
+        }
+    }
+
+    #[test]
+    fn the_guidance_speaks_of_the_tools_that_there_are() {
+        const NOT_FOR_EVERY_BOOK: [&str; 4] =
+            ["search_manuscript", "search_knowledge", "search_notes", "read_note"];
+        let registry = crate::tools::Registry::advisor();
+        let conditions = TOOL_GUIDANCE.lines().filter_map(|l| l.strip_prefix(WITH)?.strip_suffix("-->"));
+        let named: std::collections::BTreeSet<_> = conditions.flat_map(str::split_whitespace).collect();
+        for name in &named {
+            assert!(registry.spec(name).is_some() || NOT_FOR_EVERY_BOOK.contains(name), "{name}");
+        }
+        let tools: Vec<_> = registry.specs().map(|spec| (spec.name, spec.about)).collect();
+        let prompt = system(member(None), &settings(), &tools).unwrap();
+        for (name, _) in tools {
+            assert!(named.contains(name), "nothing says when to use `{name}`");
+            assert!(prompt.contains(&format!("\n- `{name}`: ")));
         }
     }
 

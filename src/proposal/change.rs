@@ -295,7 +295,7 @@ fn percent_comments(text: &str, body_start: usize, code: &[Range<usize>]) -> Vec
                 open = None;
             }
             None if line.trim_start().starts_with("%%") && line.matches("%%").count() == 1 => {
-                open = Some(start)
+                open = Some(start);
             }
             _ => {}
         }
@@ -402,6 +402,43 @@ mod tests {
         assert_eq!(append("text\n", None, "New", "words"), "text\n\n## New\n\nwords\n");
         assert_eq!(append("text\n\n", None, "New", "words"), "text\n\n## New\n\nwords\n");
         assert_eq!(append("", None, "New", "words"), "## New\n\nwords\n");
+    }
+
+    /// Every Markdown file of the example book.
+    fn example_files() -> Vec<(String, String)> {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/the-long-silence");
+        let (mut folders, mut files) = (vec![root], vec![]);
+        while let Some(folder) = folders.pop() {
+            for item in std::fs::read_dir(folder).unwrap() {
+                let path = item.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|e| e == "md") {
+                    files.push((path.display().to_string(), std::fs::read_to_string(&path).unwrap()));
+                }
+            }
+        }
+        assert!(files.len() > 20);
+        files
+    }
+
+    #[test]
+    fn in_every_file_of_the_example_book_each_section_and_field_changes_alone() {
+        for (path, text) in example_files() {
+            for section in sections(&text) {
+                let changed = replace_section(&text, &section, "New words.");
+                let (head, tail) = (&text[..section.content.start], &text[section.content.end..]);
+                assert!(changed.starts_with(head) && changed.ends_with(tail), "{path}: {}", section.heading);
+            }
+            for (key, value) in frontmatter::parse(&text).fields {
+                if !value.is_string() {
+                    continue;
+                }
+                let changed = set_key(&text, &key, &"new: value".into()).unwrap_or_else(|| panic!("{path}: {key}"));
+                let differ: Vec<_> = text.lines().zip(changed.lines()).filter(|(a, b)| a != b).collect();
+                assert_eq!((text.lines().count(), differ.len()), (changed.lines().count(), 1), "{path}: {key}");
+            }
+        }
     }
 
     /// Files with headings of two levels and duplicates, lists, code, blank lines, LF or CRLF, a BOM, a frontmatter, an unfinished last line.

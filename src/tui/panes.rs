@@ -12,6 +12,19 @@ use ratatui::text::{Line, Span};
 use super::theme::{Role, Theme};
 use super::widgets::text;
 
+/// Draws hints in one row: as many of them, most important first, as fit whole.
+pub(super) fn hints(frame: &mut Frame<'_>, area: Rect, theme: &Theme, all: &[String]) {
+    let mut words = String::new();
+    for hint in all.iter().filter(|h| !h.is_empty()) {
+        let more = if words.is_empty() { hint.clone() } else { format!("{words} · {hint}") };
+        if text::width(&more) > usize::from(area.width) {
+            break;
+        }
+        words = more;
+    }
+    frame.render_widget(Line::styled(words, theme.style(Role::Dim)), area);
+}
+
 /// Draws the heading row of a pane: a mark for the focus, a title, and something at the right.
 pub(super) fn heading(frame: &mut Frame<'_>, area: Rect, theme: &Theme, focused: bool, title: &str, right: &str) {
     let row = Rect { height: 1, ..area };

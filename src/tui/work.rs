@@ -160,7 +160,7 @@ fn conversation(bench: &Workbench, session: &SessionId) -> Vec<Finished> {
 }
 
 /// Does one piece of work that touches files or the keychain.
-fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>) {
+pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>) {
     let answer = match effect {
         Effect::Open(path, place) => {
             let read = bench.read_document(&path).map_err(|e| e.to_string());

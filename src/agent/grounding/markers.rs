@@ -36,49 +36,46 @@ pub fn pieces(answer: &str, streaming: bool) -> Vec<Piece<'_>> {
     let (mut text_from, mut at) = (0, 0);
     while let Some(bracket) = answer[at..].find('[') {
         let open = at + bracket;
-        let rest = &answer[open..];
-        let end = match opening(rest) {
-            Opening::No => {
-                at = open + 1;
-                continue;
-            }
-            Opening::Half => {
-                pieces.push(Piece::Text(without_gap(&answer[text_from..open])));
-                open + rest.find('\n').unwrap_or(rest.len())
-            }
-            Opening::Maybe => {
-                if !streaming && rest.trim_end().len() <= 2 {
-                    break;
-                }
-                pieces.push(Piece::Text(without_gap(&answer[text_from..open])));
-                return pieces;
-            }
-            Opening::Marker(kind, body) => {
-                let body = open + body;
-                match close(&answer[body..]) {
-                    Some(len) => {
-                        let (text, words) = (&answer[text_from..open], answer[body..body + len].trim());
-                        match kind {
-                            Kind::Locate => pieces.extend([Piece::Text(without_gap(text)), Piece::Locate(words)]),
-                            Kind::Codex => pieces.extend([Piece::Text(text), Piece::Codex(words)]),
-                        }
-                        body + len + 2
-                    }
-                    None => {
-                        pieces.push(Piece::Text(without_gap(&answer[text_from..open])));
-                        let paragraph = paragraph_len(&answer[body..]);
-                        if streaming && body + paragraph == answer.len() {
-                            return pieces;
-                        }
-                        body + answer[body..body + paragraph].find('\n').unwrap_or(paragraph)
-                    }
-                }
-            }
+        let Some((marker, end)) = marker_at(answer, open, streaming) else {
+            at = open + 1;
+            continue;
         };
+        let text = &answer[text_from..open];
+        let is_part_of_the_sentence = matches!(marker, Some(Piece::Codex(_)));
+        pieces.push(Piece::Text(if is_part_of_the_sentence { text } else { without_gap(text) }));
+        pieces.extend(marker);
         (text_from, at) = (end, end);
     }
     pieces.push(Piece::Text(&answer[text_from..]));
+    pieces.retain(|piece| *piece != Piece::Text(""));
     pieces
+}
+
+/// Returns the marker whose bracket is at byte `open`, if it is one, and where it ends; no piece for one that is not whole.
+fn marker_at(answer: &str, open: usize, streaming: bool) -> Option<(Option<Piece<'_>>, usize)> {
+    let rest = &answer[open..];
+    let end_of_line = |from: usize| from + answer[from..].find('\n').unwrap_or(answer.len() - from);
+    match opening(rest) {
+        Opening::No => None,
+        // Two brackets at the end of a finished answer are two brackets.
+        Opening::Maybe if !streaming && rest.trim_end().len() <= 2 => None,
+        Opening::Maybe => Some((None, answer.len())),
+        Opening::Half => Some((None, end_of_line(open))),
+        Opening::Marker(kind, body) => {
+            let body = open + body;
+            if let Some(len) = close(&answer[body..]) {
+                let words = answer[body..body + len].trim();
+                let piece = match kind {
+                    Kind::Locate => Piece::Locate(words),
+                    Kind::Codex => Piece::Codex(words),
+                };
+                return Some((Some(piece), body + len + 2));
+            }
+            let paragraph = body + paragraph_len(&answer[body..]);
+            let may_go_on = streaming && paragraph == answer.len();
+            Some((None, if may_go_on { paragraph } else { end_of_line(body).min(paragraph) }))
+        }
+    }
 }
 
 /// White space between a quotation and its marker goes with the marker.
@@ -148,17 +145,17 @@ mod tests {
     #[test]
     fn markers_are_told_from_text() {
         let table: [(&str, &[Piece]); 12] = [
-            ("", &[Text("")]),
+            ("", &[]),
             ("plain [text] [[wiki]]", &[Text("plain [text] [[wiki]]")]),
             ("\"a\" [[locate:a]].", &[Text("\"a\""), Locate("a"), Text(".")]),
-            ("[[locate:a]][[locate:b]]", &[Text(""), Locate("a"), Text(""), Locate("b"), Text("")]),
+            ("[[locate:a]][[locate:b]]", &[Locate("a"), Locate("b")]),
             ("x [[ Locate : a b ]] y", &[Text("x"), Locate("a b"), Text(" y")]),
             ("ask [[codex:Mira]] now", &[Text("ask "), Codex("Mira"), Text(" now")]),
-            ("[[locate:he wrote [sic]]] so", &[Text(""), Locate("he wrote [sic]"), Text(" so")]),
-            ("[[locate:two\nlines]]", &[Text(""), Locate("two\nlines"), Text("")]),
+            ("[[locate:he wrote [sic]]] so", &[Locate("he wrote [sic]"), Text(" so")]),
+            ("[[locate:two\nlines]]", &[Locate("two\nlines")]),
             ("a [[locate:never closed\nb", &[Text("a"), Text("\nb")]),
             ("a [[locate:open\n\nb]] c", &[Text("a"), Text("\n\nb]] c")]),
-            ("[[locate:open [[locate:b]]", &[Text(""), Text(""), Locate("b"), Text("")]),
+            ("[[locate:open [[locate:b]]", &[Locate("b")]),
             ("array[[0]] [", &[Text("array[[0]] [")]),
         ];
         for (answer, expected) in table {

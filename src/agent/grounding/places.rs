@@ -90,8 +90,7 @@ pub fn find<'a>(
 }
 
 fn documents<'a>(book: &'a Book, current: Option<&BookPath>, read: &[BookPath]) -> Vec<Document<'a>> {
-    let chapters =
-        book.chapters.iter().map(|c| (&c.path, QuoteSource::Manuscript, &c.text, c.body_start));
+    let chapters = book.chapters.iter().map(|c| (&c.path, QuoteSource::Manuscript, &c.text, c.body_start));
     let entries = book.entries.iter().flat_map(|e| {
         let soul = e.soul.iter().map(|s| (&s.path, QuoteSource::Codex, &s.text, 0));
         std::iter::once((&e.path, QuoteSource::Codex, &e.text, 0)).chain(soul)

@@ -70,13 +70,10 @@ impl Response {
         if self.calls.iter().any(is_same) {
             return None;
         }
-        let at = match self.calls.iter().position(|a| !a.whole && a.theirs == theirs) {
-            Some(at) => at,
-            None => {
-                self.start(theirs, String::new(), ids);
-                self.calls.len() - 1
-            }
-        };
+        let at = self.calls.iter().position(|a| !a.whole && a.theirs == theirs).unwrap_or_else(|| {
+            self.start(theirs, String::new(), ids);
+            self.calls.len() - 1
+        });
         let arrived = &mut self.calls[at];
         arrived.whole = true;
         arrived.call.name = name;
@@ -108,7 +105,8 @@ impl Response {
 
     /// Gives raw calls the identifiers of the calls that they are, and leaves out those that never became one: nobody would answer them.
     fn bind_raw_calls(&mut self) {
-        let mut unbound: Vec<(&CallId, &CallId)> = self.calls.iter().map(|a| (&a.theirs, &a.call.id)).collect();
+        let mut unbound: Vec<(&CallId, &CallId)> =
+            self.calls.iter().map(|a| (&a.theirs, &a.call.id)).collect();
         self.raw.retain_mut(|raw| {
             if raw.get("type").and_then(Value::as_str) != Some("function_call") {
                 return true;
@@ -139,7 +137,6 @@ pub fn unique(wanted: &CallId, ids: &mut BTreeSet<CallId>) -> CallId {
 /// Returns a tool's name as every server takes it back: a model may have called anything.
 pub fn wire_name(name: &str) -> String {
     let is_safe = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let safe: String =
-        name.chars().take(MAX_NAME).map(|c| if is_safe(c) { c } else { '_' }).collect();
+    let safe: String = name.chars().take(MAX_NAME).map(|c| if is_safe(c) { c } else { '_' }).collect();
     if safe.is_empty() { "unnamed".to_owned() } else { safe }
 }

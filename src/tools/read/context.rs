@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::story_time::as_of;
 use super::{NAME, not_found, shorten, shorten_value};
 use crate::canon::lookup::{self, Strength};
 use crate::domain::codex::{Entry, EntryType};
@@ -21,6 +22,9 @@ const MAX_ALSO: usize = 8;
 
 /// Fields that the result has under its own names.
 const GIVEN: [&str; 8] = ["type", "name", "title", "aliases", "alias", "aka", "summary", "description"];
+
+/// Words after "who is" with which a question asks for someone that it does not name.
+const NOBODY: &str = r"^who\S*\s+(?:(?:is|was|exactly)\s+)*(?:the\s+|a\s+|an\s+)?(?:\S+ing|my|our|your|his|her|their|its|this|that|these|those|it|he|she|they|we|i|you|there|here|in|on|at|to|for|with|not|more|most|really|actually|right|wrong|dead|alive|missing|guilty|responsible|afraid|narrator|reader|audience|author|protagonist|antagonist|hero|villain|killer|murderer|speaker|best|worst|only|first|last|main|real)\b";
 
 /// Reads one entry of its type. See [`ReadTool::about`].
 pub(in crate::tools) struct GetContext(pub EntryType);
@@ -90,9 +94,11 @@ impl ReadTool for GetContext {
             r"\b(?:tell\s+me\s+(?:more\s+)?about|what\s+do\s+(?:i|we)\s+know\s+about|what\s+should\s+(?:i|we)\s+remember\s+about|describe)\s+the\s+(?:{word})\s+(?:named\s+|called\s+|of\s+)?{NAME}"
         ))];
         if self.0 == EntryType::Character {
-            force.push(Force::always(&format!(
-                r"\bwho(?:['\u{{2019}}]s|\s+is|\s+was|\s+exactly\s+is)\s+{NAME}"
-            )));
+            let who = r"\bwho(?:['\u{2019}]s|\s+is|\s+was|\s+exactly\s+is)";
+            force.push(Force::always(&format!(r"{who}\s+{NAME}")));
+            // Without capitals the whole question has to be it, and the words must be none that ask for someone unnamed.
+            let words = r"(?:[^\s?!.,;:()]+\s*){1,4}";
+            force.push(Force::always(&format!(r"^\s*{who}\s+{words}\??\s*$")).unless(NOBODY));
         }
         force
     }
@@ -143,6 +149,9 @@ fn describe(desk: &Desk<'_>, entry: &Entry, strength: Strength, also: &[&Entry])
     told.insert("fields".into(), Value::Object(fields));
     if !omitted.is_empty() {
         told.insert("fieldsOmitted".into(), json!(omitted));
+    }
+    if let Some(facts) = as_of(desk.book, desk.current, entry) {
+        told.insert("asOf".into(), shorten_value(&facts, FIELD_CHARS, FIELD_ITEMS).0);
     }
     let body = entry.body().trim();
     let excerpt = passage::cut(body, limit);
@@ -207,7 +216,7 @@ mod tests {
     use crate::tools::desk::Limits;
     use crate::tools::testing::{Shelf, call};
 
-    const VALE: &str = "---\ntype: character\nname: Adrian Vale\ntitle: Captain\naliases: [the Captain]\nrole: protagonist\nborn: 2266-05-09\nship: \"[[Halcyon]]\"\n---\n\n# Adrian Vale\n\n## Summary\n\nHe commands the Halcyon.\n\n## Voice\n\nLow.\n";
+    const VALE: &str = "---\ntype: character\nname: Adrian Vale\ntitle: Captain\naliases: [the Captain, Old Heron]\nrole: protagonist\nborn: 2266-05-09\nship: \"[[Halcyon]]\"\n---\n\n# Adrian Vale\n\n## Summary\n\nHe commands the Halcyon.\n\n## Voice\n\nLow.\n";
 
     fn shelf() -> Shelf {
         Shelf::new()
@@ -219,7 +228,7 @@ mod tests {
     #[test]
     fn an_entry_is_found_by_alias_and_told_with_fields_excerpt_and_soul() {
         let shelf = shelf();
-        let outcome = call(&shelf.desk(), "get_character_context", json!({"name": "the captain"})).unwrap();
+        let outcome = call(&shelf.desk(), "get_character_context", &json!({"name": "old heron"})).unwrap();
         let told = &outcome.result;
         assert_eq!(
             (&told["found"], &told["name"], &told["matchedBy"]),
@@ -241,11 +250,11 @@ mod tests {
     #[test]
     fn a_name_of_another_type_or_with_a_slip_says_where_to_look() {
         let shelf = shelf();
-        let outcome = call(&shelf.desk(), "get_character_context", json!({"name": "Halcyon"})).unwrap();
+        let outcome = call(&shelf.desk(), "get_character_context", &json!({"name": "Halcyon"})).unwrap();
         assert_eq!(outcome.result["found"], false);
         assert_eq!(outcome.result["otherTypes"], json!([{"type": "item", "name": "Halcyon"}]));
         assert!(outcome.evidence.missing);
-        let outcome = call(&shelf.desk(), "get_character_context", json!({"name": "Adrien Vael"})).unwrap();
+        let outcome = call(&shelf.desk(), "get_character_context", &json!({"name": "Adrien Vael"})).unwrap();
         assert!(
             outcome.result["near"].as_array().unwrap().contains(&json!("Adrian Vale")),
             "{}",
@@ -259,7 +268,7 @@ mod tests {
             .replace("born: 2266-05-09", &format!("born: {}", "x ".repeat(3_000)));
         let shelf = Shelf::new().entry("codex/characters/a.md", &long);
         let desk = Desk { limits: Limits { excerpt: 300, ..Limits::default() }, ..shelf.desk() };
-        let outcome = call(&desk, "get_character_context", json!({"name": "Adrian Vale"})).unwrap();
+        let outcome = call(&desk, "get_character_context", &json!({"name": "Adrian Vale"})).unwrap();
         assert_eq!(outcome.result["truncated"], true);
         assert_eq!(outcome.result["fieldsOmitted"], json!(["born"]));
         assert!(outcome.result["excerpt"].as_str().unwrap().chars().count() <= 300);

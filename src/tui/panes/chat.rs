@@ -11,7 +11,7 @@ use super::super::layout::Pane;
 use super::super::theme::Role;
 use super::super::turn_lines::{count, thousands};
 use super::super::widgets::text;
-use super::heading;
+use super::{heading, hints};
 
 /// Most rows that the input grows to.
 const INPUT_ROWS: u16 = 8;
@@ -138,18 +138,20 @@ fn welcome(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let name = app.book.entries.iter().find(|e| e.entry_type == crate::domain::codex::EntryType::Character);
     let mut lines: Vec<Line<'_>> = vec![Line::default()];
     let mut say = |words: &str, role: Role| {
-        lines.extend(text::wrap(words, width).into_iter().map(|row| Line::styled(row, theme.style(role))));
+        let indent = words.len() - words.trim_start().len();
+        let rows = text::wrap(words.trim_start(), width.saturating_sub(indent));
+        let pad = " ".repeat(indent);
+        lines.extend(rows.into_iter().map(|row| Line::styled(format!("{pad}{row}"), theme.style(role))));
     };
-    say(&format!("Ask the {} about the book.", member.name), Role::Text);
-    say(member.purpose, Role::Dim);
-    say("", Role::Dim);
+    say(&format!("Ask the {} about the book: {}.", member.name, member.purpose), Role::Text);
+    say(" ", Role::Dim);
     if let Some(entry) = name {
         say(&format!("  What should I remember about {}?", entry.name), Role::Emphasis);
     }
     say("  Which characters are in the Codex?", Role::Emphasis);
     let select = app.keymap.key_of("ask-about-selection").unwrap_or_default();
     say(&format!("  Select a passage, {select}: How does this read?"), Role::Emphasis);
-    say("", Role::Dim);
+    say(" ", Role::Dim);
     if app.provider.0 == "offline" {
         say(
             "The offline reader answers: no model, no network. It looks things up and measures prose. Connect a provider from the palette to ask a model.",
@@ -213,15 +215,22 @@ fn input(app: &App, frame: &mut Frame<'_>, area: Rect, focused: bool) -> Option<
 }
 
 fn hint(app: &App, frame: &mut Frame<'_>, area: Rect) {
-    let key = |name: &str| app.keymap.key_of(name).unwrap_or_default();
-    let words = if app.chat.is_busy() {
-        "Esc stops".to_owned()
-    } else if app.chat.at.is_some() && app.chat.input.is_empty() {
-        "Enter opens · y copies · e edits · t retries · Esc back".to_owned()
-    } else {
-        let peek = if app.look.peek_key { format!(" · {} peek", key("peek")) } else { String::new() };
-        format!("Enter sends · {} new line · Tab walks{peek}", key("new-line"))
+    let key = |name: &str, words: &str| {
+        app.keymap.key_of(name).map_or_else(String::new, |key| format!("{key} {words}"))
     };
-    let words = text::fit(&words, usize::from(area.width));
-    frame.render_widget(Line::styled(words, app.theme.style(Role::Dim)), area);
+    let all = if app.chat.is_busy() {
+        vec![key("cancel", "stops")]
+    } else if app.chat.at.is_some() && app.chat.input.is_empty() {
+        vec![
+            key("open-row", "opens"),
+            key("copy-row", "copies"),
+            key("edit-last", "edits"),
+            key("retry", "asks again"),
+            key("cancel", "back"),
+        ]
+    } else {
+        let peek = if app.look.peek_key { key("peek", "peek") } else { String::new() };
+        vec![key("send", "sends"), key("new-line", "new line"), peek, key("next-row", "walks")]
+    };
+    hints(frame, area, &app.theme, &all);
 }

@@ -13,7 +13,7 @@ use super::super::layout::Pane;
 use super::super::popups::card;
 use super::super::theme::Role;
 use super::super::widgets::{markdown, text};
-use super::heading;
+use super::{heading, hints};
 
 /// Where the parts of the pane are.
 #[derive(Debug, Clone, Copy)]
@@ -66,14 +66,15 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
         frame.render_widget(Line::styled("─".repeat(usize::from(rule.width)), theme.style(role)), rule);
         draw_preview(app, frame, preview);
     }
-    let words = if app.codex.filtering {
-        "Enter opens · Esc leaves the filter".to_owned()
-    } else {
-        let key = |name: &str| app.keymap.key_of(name).unwrap_or_default();
-        format!("Enter opens · {} filter · {} new", key("filter"), key("new-entry"))
+    let key = |name: &str, words: &str| {
+        app.keymap.key_of(name).map_or_else(String::new, |key| format!("{key} {words}"))
     };
-    let words = text::fit(&words, usize::from(parts.hint.width));
-    frame.render_widget(Line::styled(words, theme.style(Role::Dim)), parts.hint);
+    let all = if app.codex.filtering {
+        vec![key("list-choose", "opens"), key("cancel", "leaves")]
+    } else {
+        vec![key("list-choose", "opens"), key("filter", "filter"), key("new-entry", "new")]
+    };
+    hints(frame, parts.hint, theme, &all);
     cursor
 }
 

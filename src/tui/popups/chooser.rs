@@ -98,7 +98,7 @@ impl Chooser {
             Some("list-choose") => return self.choose(),
             Some("cancel") => return Reply::Close(vec![]),
             _ => {
-                if self.filter.key(&key) == Edit::Text {
+                if self.filter.key(&key) == Edit::Changed {
                     self.list.set_query(self.filter.text());
                 }
             }

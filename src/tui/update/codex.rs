@@ -64,9 +64,9 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
 /// A key while the filter is typed. Returns whether the filter took it.
 pub(super) fn on_filter_key(app: &mut App, key: KeyEvent) -> bool {
     match app.codex.filter.key(&key) {
-        Edit::None => return false,
-        Edit::Cursor => return true,
-        Edit::Text => {}
+        Edit::Ignored => return false,
+        Edit::Moved => return true,
+        Edit::Changed => {}
     }
     app.typed_at = Some(app.now);
     app.codex.rebuild(&app.book);

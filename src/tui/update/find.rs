@@ -56,9 +56,9 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> bool {
                 _ => &mut bar.needle,
             };
             match field.key(&key) {
-                Edit::None => return false,
-                Edit::Cursor => return true,
-                Edit::Text => {}
+                Edit::Ignored => return false,
+                Edit::Moved => return true,
+                Edit::Changed => {}
             }
             if !bar.in_replacement {
                 go(app, Direction::Forward, true);

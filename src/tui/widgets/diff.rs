@@ -296,6 +296,19 @@ mod tests {
     }
 
     #[test]
+    fn a_paragraph_of_prose_is_shown_once_with_its_changes_inside() {
+        let old = "# Post\n\nIlse waits for the line to open. Nothing comes, and she writes it down.\n\nEnd.\n";
+        let new = old.replace("Nothing comes", "No word comes");
+        let found = crate::proposal::diff::hunks(old, &new);
+        let drawn = unified(&view(&found), 80, &Theme::default());
+        assert_eq!(drawn.hunks, [0]);
+        let shown = rows(&drawn);
+        assert_eq!(shown[0], "▶ [x] Change 1 of 1, line 3");
+        assert_eq!(shown.concat().matches("Ilse waits").count(), 1, "{shown:?}");
+        assert!(shown[1..].iter().all(|row| row.starts_with("± ") || row.starts_with("  ")), "{shown:?}");
+    }
+
+    #[test]
     fn rows_say_whether_they_come_or_go() {
         let hunks = [
             hunk(0, &[(Old, "gone one two three\n")]),

@@ -223,9 +223,13 @@ impl Input {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use proptest::prelude::*;
 
     use super::*;
+
+    static THEME: LazyLock<Theme> = LazyLock::new(Theme::default);
 
     fn press(input: &mut Input, code: KeyCode, modifiers: KeyModifiers) -> Edit {
         input.key(&KeyEvent::new(code, modifiers))
@@ -239,7 +243,7 @@ mod tests {
     fn screen(input: &Input, width: u16) -> (String, Option<Position>) {
         let area = Rect::new(0, 0, width, 1);
         let mut buffer = Buffer::empty(area);
-        let cursor = input.draw(area, &mut buffer, &Theme::default());
+        let cursor = input.draw(area, &mut buffer, &THEME);
         ((0..width).map(|x| buffer[(x, 0)].symbol()).collect::<String>(), cursor)
     }
 

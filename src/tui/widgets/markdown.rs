@@ -236,6 +236,15 @@ Bo   │   7 │";
     }
 
     #[test]
+    fn a_narrow_table_keeps_its_words_whole() {
+        let source = "| Name | Note |\n|---|---|\n| Søndergaard | keeps the log |";
+        assert_eq!(
+            shown(source, 20),
+            "Name        │ Note\n────────────┼───────\nSøndergaard │ keeps\n            │ the\n            │ log"
+        );
+    }
+
+    #[test]
     fn a_table_without_room_becomes_records() {
         let source = "| Name | Age | Note |\n|---|---|---|\n| Ilse | 34 | log |\n| Bo | 7 | |";
         assert_eq!(shown(source, 12), "Name: Ilse\nAge: 34\nNote: log\n\nName: Bo\nAge: 7");

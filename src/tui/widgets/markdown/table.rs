@@ -95,27 +95,32 @@ fn strong(cell: &Inline) -> Inline {
 }
 
 /// Returns the widths of the columns of a table in `room`: their own where they fit, else the widest are narrowed to one common
-/// width. `None` where not even narrow columns fit.
+/// width, but not below their longest word while that is possible. `None` where not even narrow columns fit.
 fn fitted(table: &Table, room: usize) -> Option<Vec<usize>> {
     let count = table.alignments.len();
     let room = room.checked_sub(text::width(SEPARATOR) * count.saturating_sub(1))?;
-    let wanted: Vec<usize> = (0..count)
-        .map(|i| {
-            let cells = table.rows.iter().filter_map(|row| row.get(i));
-            let widths = cells.map(|cell| cell.iter().map(|r| text::width(&r.text)).sum::<usize>());
-            widths.max().unwrap_or(0).max(1)
-        })
-        .collect();
-    let total = |limit: usize| wanted.iter().map(|w| (*w).min(limit)).sum::<usize>();
-    if total(usize::MAX) <= room {
+    let measured = |of: fn(&str) -> usize| -> Vec<usize> {
+        let cells = |i: usize| table.rows.iter().filter_map(move |row| row.get(i));
+        let width = |cell: &Inline| of(&cell.iter().map(|r| r.text.as_str()).collect::<String>());
+        (0..count).map(|i| cells(i).map(width).max().unwrap_or(0).max(1)).collect()
+    };
+    let wanted = measured(text::width);
+    if wanted.iter().sum::<usize>() <= room {
         return Some(wanted);
     }
-    let limit = (MIN_COLUMN..=room).rev().find(|limit| total(*limit) <= room)?;
-    let mut spare = room - total(limit);
-    let widths = wanted.iter().map(|w| {
-        let extra = usize::from(*w > limit).min(spare);
+    let words = measured(|cell| cell.split_whitespace().map(text::width).max().unwrap_or(0));
+    narrowed(&wanted, &words, room).or_else(|| narrowed(&wanted, &vec![MIN_COLUMN; count], room))
+}
+
+/// Narrows columns to the greatest common width that fits, none below its `least`.
+fn narrowed(wanted: &[usize], least: &[usize], room: usize) -> Option<Vec<usize>> {
+    let at = |limit: usize| wanted.iter().zip(least).map(move |(w, l)| (*w).min(limit.max(*l)));
+    let limit = (1..=room).rev().find(|limit| at(*limit).sum::<usize>() <= room)?;
+    let mut spare = room - at(limit).sum::<usize>();
+    let widths = at(limit).zip(wanted).map(|(width, wanted)| {
+        let extra = usize::from(width < *wanted).min(spare);
         spare -= extra;
-        (*w).min(limit) + extra
+        width + extra
     });
     Some(widths.collect())
 }

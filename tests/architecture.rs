@@ -43,7 +43,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const OWNS: &[(&str, &[&str])] = &[
     ("ropey", &["editor"]),
     ("ratatui", &["tui"]),
-    ("crossterm", &["tui"]),
+    ("crossterm", &["tui", "cli"]),
     ("schemars", &["tools"]),
     ("reqwest", &["providers"]),
     ("rustls", &["providers"]),

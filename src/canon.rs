@@ -6,3 +6,5 @@ pub mod lookup;
 pub mod manuscript;
 pub mod mentions;
 pub mod search;
+#[cfg(test)]
+mod shelf;

@@ -1,8 +1,30 @@
 //! Reads a book's folder.
+//!
+//! Never writes, never follows a symbolic link out of the folder, and never refuses a book for one broken file: what
+//! can't be read as meant becomes a warning with its place.
 
-use std::path::Path;
+mod chapter;
+pub(crate) mod decode;
+mod entry;
+mod fields;
+mod kind;
+mod layout;
+mod load;
+mod markup;
+mod scan;
 
-use crate::domain::book::Book;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use self::entry::Part;
+use self::layout::{Layout, Zone};
+use self::load::Loaded;
+use crate::config;
+use crate::domain::book::{Book, BookSettings, Note, Warning};
+use crate::domain::codex::{Entry, EntryType, Soul};
+use crate::domain::ids::BookPath;
+use crate::domain::passage::{fold, readable_stem};
 
 /// Why a folder can't be read as a book.
 #[derive(Debug, thiserror::Error)]
@@ -11,7 +33,7 @@ pub enum ReadError {
     #[error("can't read {path}: {source}")]
     Folder {
         /// Which.
-        path: std::path::PathBuf,
+        path: PathBuf,
         /// Why.
         source: std::io::Error,
     },
@@ -30,12 +52,539 @@ pub enum ReadError {
 }
 
 /// Reads settings, chapters, canon and notes. Never follows a symbolic link out of the folder (a warning says so), never descends into
-/// `.scritorio`, `.git` and other hidden folders.
+/// `.scritorio`, `.git` and other hidden folders. [`Book::warnings`] holds those of the entries, too.
 pub fn read(root: &Path) -> Result<Book, ReadError> {
-    todo!()
+    let failed = |source| ReadError::Folder { path: root.to_path_buf(), source };
+    let root = root.canonicalize().map_err(failed)?;
+    std::fs::read_dir(&root).map_err(failed)?;
+    let settings = Settings::read(&root)?;
+    let found = scan::scan(&root);
+    let (layout, missing) = Layout::of(&root, &settings.read, &found.folders);
+    let mut draft = Draft { layout, book: Book::default(), canon: vec![], chapters: vec![] };
+    draft.book.warnings = settings.warnings.clone();
+    draft.book.warnings.extend(missing.into_iter().map(|(value, message)| settings.warning(&value, message)));
+    draft.book.warnings.extend(found.warnings);
+    for loaded in load::load(&without_doubles(&draft.layout, found.files)) {
+        match loaded {
+            Ok(file) => draft.place(file),
+            Err(warning) => draft.book.warnings.push(warning),
+        }
+    }
+    draft.book.name =
+        root.file_name().map_or_else(|| "book".to_owned(), |name| name.to_string_lossy().into_owned());
+    Ok(draft.finish(settings))
 }
 
-/// Finds the book that holds `start`: the nearest folder upwards with `scritorio.toml` or a `.scritorio` folder, else one with a manuscript or Codex folder.
-pub fn find_root(start: &Path) -> Option<std::path::PathBuf> {
-    todo!()
+/// Leaves out plain text outside the manuscript, and links to files that are read anyway for the same purpose.
+fn without_doubles(layout: &Layout, files: Vec<scan::File>) -> Vec<scan::File> {
+    let mut files: Vec<_> =
+        files.into_iter().filter(|f| f.is_markdown() || layout.zone(&f.path) == Zone::Manuscript).collect();
+    if files.iter().any(|file| file.target.is_some()) {
+        let own = files.iter().filter(|file| file.target.is_none());
+        let mut taken: HashSet<_> = own.map(|file| (layout.zone(&file.path), file.full.clone())).collect();
+        files.retain(|f| f.target.as_ref().is_none_or(|to| taken.insert((layout.zone(&f.path), to.clone()))));
+    }
+    files
+}
+
+/// The settings with what is needed to point into their file.
+struct Settings {
+    read: BookSettings,
+    text: String,
+    path: BookPath,
+    warnings: Vec<Warning>,
+}
+
+impl Settings {
+    fn read(root: &Path) -> Result<Self, ReadError> {
+        let file = config::book::FILE;
+        let error =
+            |line, column, message| ReadError::Settings { file: file.to_owned(), line, column, message };
+        let text = match std::fs::read(root.join(file)) {
+            Ok(bytes) => String::from_utf8(bytes).map_err(|_| error(1, 1, "it is not UTF-8".to_owned()))?,
+            Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(source) => return Err(ReadError::Folder { path: root.join(file), source }),
+        };
+        let (read, problems) = config::book::parse(&text)
+            .map_err(|problem| error(problem.line, problem.column, problem.message))?;
+        #[expect(clippy::expect_used, reason = "a constant that is a path of a book")]
+        let path = BookPath::new(file).expect("a path");
+        let mut settings = Self { read, text, path, warnings: vec![] };
+        for problem in problems {
+            let (line, column, message) = (problem.line, problem.column, problem.message);
+            settings.warnings.push(Warning { path: settings.path.clone(), line, column, message });
+        }
+        Ok(settings)
+    }
+
+    /// A warning about a value, at its place in the file.
+    fn warning(&self, value: &str, message: String) -> Warning {
+        let at = self.text.find(value).unwrap_or(0);
+        let (line, column) = crate::domain::passage::line_column(&self.text, at);
+        Warning { path: self.path.clone(), line, column, message }
+    }
+}
+
+/// A book as it is put together.
+struct Draft {
+    layout: Layout,
+    book: Book,
+    chapters: Vec<Loaded>,
+    /// Files that may be canon, with the type that they give themselves.
+    canon: Vec<(Loaded, Option<EntryType>)>,
+}
+
+impl Draft {
+    fn place(&mut self, file: Loaded) {
+        match self.layout.zone(&file.path) {
+            Zone::Manuscript => self.chapters.push(file),
+            Zone::Notes => {
+                self.book.warnings.extend(file.warnings());
+                self.book.notes.push(note(&file));
+            }
+            Zone::Codex => {
+                let own = entry::own_type(&file, true);
+                self.canon.push((file, own));
+            }
+            Zone::Flat => match entry::own_type(&file, false) {
+                Some(own) if self.layout.takes_canon_elsewhere() => self.canon.push((file, Some(own))),
+                _ if is_of_a_project(&file.path) => self.book.others.push(file.path),
+                _ => self.chapters.push(file),
+            },
+            Zone::Elsewhere => match entry::own_type(&file, true) {
+                Some(own) if self.layout.takes_canon_elsewhere() => self.canon.push((file, Some(own))),
+                _ => self.book.others.push(file.path),
+            },
+        }
+    }
+
+    fn finish(mut self, settings: Settings) -> Book {
+        let dir = self.layout.manuscript.as_deref();
+        let missing = layout::sort_chapters(&mut self.chapters, dir, &settings.read.order, |file| &file.path);
+        for value in missing {
+            let message = format!("there is no chapter `{value}` to put in order");
+            self.book.warnings.push(settings.warning(&value, message));
+        }
+        for (position, file) in (1..).zip(&self.chapters) {
+            self.book.warnings.extend(file.warnings());
+            self.book.chapters.push(chapter::chapter(file, position));
+        }
+        self.entries();
+        self.book.others.sort();
+        self.book.settings = settings.read;
+        self.book
+    }
+
+    /// Makes entries of what may be canon; the rest are other files.
+    fn entries(&mut self) {
+        let canon = std::mem::take(&mut self.canon);
+        let dossiers: HashSet<String> = canon
+            .iter()
+            .filter(|(file, _)| Part::of(&file.path) == Part::Dossier)
+            .filter_map(|(file, _)| file.path.parent().map(str::to_owned))
+            .collect();
+        let mut souls: Vec<(Loaded, Option<EntryType>)> = vec![];
+        let mut mains: HashMap<String, usize> = HashMap::new();
+        for (file, own) in canon {
+            let part = Part::of(&file.path);
+            if part == Part::Soul {
+                souls.push((file, own));
+                continue;
+            }
+            let beside_dossier =
+                part != Part::Dossier && file.path.parent().is_some_and(|p| dossiers.contains(p));
+            let of_folder = if beside_dossier || self.is_index_of_many(&file.path) {
+                None
+            } else {
+                entry::folder_type(&file.path)
+            };
+            let Some(entry_type) = own.or(of_folder) else {
+                self.book.others.push(file.path);
+                continue;
+            };
+            if part != Part::Own
+                && let Some(folder) = file.path.parent()
+            {
+                mains.insert(folder.to_owned(), self.book.entries.len());
+            }
+            self.book.entries.push(entry::entry(&file, entry_type));
+        }
+        for (file, own) in souls {
+            self.soul(file, own, &mains);
+        }
+        self.book.warnings.extend(self.book.entries.iter().flat_map(|entry| entry.warnings.iter().cloned()));
+        self.book
+            .entries
+            .sort_by_cached_key(|entry| (entry.entry_type, fold(&entry.name), entry.path.clone()));
+    }
+
+    /// Puts a soul beside its dossier; one that stands alone is an entry.
+    fn soul(&mut self, file: Loaded, own: Option<EntryType>, mains: &HashMap<String, usize>) {
+        let main = file.path.parent().and_then(|folder| mains.get(folder));
+        if let Some(entry) = main.and_then(|at| self.book.entries.get_mut(*at)) {
+            entry.warnings.extend(file.warnings());
+            entry.soul = Some(Soul { path: file.path, text: file.text });
+        } else if let Some(entry_type) = own.or_else(|| entry::folder_type(&file.path)) {
+            self.book.entries.push(entry::entry(&file, entry_type));
+        } else {
+            self.book.others.push(file.path);
+        }
+    }
+
+    /// Whether a file is the index of a folder of entries, and none itself. (A style folder may be one guide.)
+    fn is_index_of_many(&self, path: &BookPath) -> bool {
+        let holds_entries =
+            |name: &str| kind::from_folder(name).is_some_and(|folder| folder != EntryType::Style);
+        Part::of(path) == Part::Index
+            && (path.parent().is_none_or(|dir| self.layout.is_codex(dir))
+                || entry::folder_name(path).is_some_and(holds_entries))
+    }
+}
+
+fn sort_entries(entries: &mut [Entry]) {
+    entries.sort_by_cached_key(|entry| (entry.entry_type, fold(&entry.name), entry.path.clone()));
+}
+
+/// Files that a project keeps beside its text.
+fn is_of_a_project(path: &BookPath) -> bool {
+    matches!(
+        path.stem().to_lowercase().as_str(),
+        "readme" | "license" | "licence" | "changelog" | "contributing"
+    )
+}
+
+fn note(file: &Loaded) -> Note {
+    let fields = &file.front.fields;
+    let heading = || {
+        let lines = markup::lines(&file.text[file.split.body_start..]);
+        markup::headings(&lines).into_iter().next().map(|heading| heading.text)
+    };
+    Note {
+        path: file.path.clone(),
+        title: fields::get(fields, &["title"])
+            .and_then(fields::text)
+            .or_else(heading)
+            .unwrap_or_else(|| readable_stem(file.path.stem())),
+        tags: kind::tags(fields),
+        text: Arc::clone(&file.text),
+    }
+}
+
+/// Returns the book with another text in place of the file at `path`, e.g. one that is not saved yet: chapter, entry, soul or note.
+/// A path that the book does not have changes nothing.
+pub fn with_text(book: &Book, path: &BookPath, text: impl Into<Arc<str>>) -> Book {
+    let file = Loaded::of(path.clone(), text.into());
+    let mut book = book.clone();
+    book.warnings.retain(|warning| &warning.path != path);
+    if let Some(at) = book.chapters.iter().position(|chapter| &chapter.path == path) {
+        let position = u32::try_from(at + 1).unwrap_or(u32::MAX);
+        book.chapters[at] = chapter::chapter(&file, position);
+    } else if let Some(at) = book.notes.iter().position(|note| &note.path == path) {
+        book.notes[at] = note(&file);
+    } else if let Some(entry) = book.entries.iter_mut().find(|entry| &entry.path == path) {
+        let soul = entry.soul.take();
+        let entry_type = entry::own_type(&file, true).unwrap_or(entry.entry_type);
+        *entry = Entry { soul, ..entry::entry(&file, entry_type) };
+        sort_entries(&mut book.entries);
+    } else if let Some(soul) =
+        book.entries.iter_mut().filter_map(|e| e.soul.as_mut()).find(|s| &s.path == path)
+    {
+        soul.text = Arc::clone(&file.text);
+    } else {
+        return book;
+    }
+    book.warnings.extend(file.warnings());
+    book
+}
+
+/// Finds the book that holds `start`: the nearest folder upwards with `scritorio.toml` or a `.scritorio` folder, else the nearest with a
+/// manuscript or Codex folder. In the latter way a folder above `start` counts only if `start` is in such a folder of it, so that
+/// a home folder with an unrelated `drafts` is not taken for a book.
+pub fn find_root(start: &Path) -> Option<PathBuf> {
+    let start = start.canonicalize().ok()?;
+    let folders = || start.ancestors().filter(|folder| folder.is_dir());
+    let is_marked =
+        |folder: &&Path| folder.join(config::book::FILE).is_file() || folder.join(".scritorio").is_dir();
+    let looks_like_one = |folder: &&Path| {
+        let below = start.strip_prefix(folder).ok().and_then(|below| below.iter().next());
+        let is_way_up = below.is_none_or(|name| {
+            folder.join(name).is_file() || layout::may_be_in_book(&name.to_string_lossy())
+        });
+        is_way_up
+            && std::fs::read_dir(folder).is_ok_and(|items| {
+                let mut folders = items.flatten().filter(|item| item.path().is_dir());
+                folders.any(|folder| layout::is_usual(&folder.file_name().to_string_lossy()))
+            })
+    };
+    folders().find(is_marked).or_else(|| folders().find(looks_like_one)).map(Path::to_path_buf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use tempfile::TempDir;
+
+    fn folder(files: &[(&str, &str)]) -> TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        dir
+    }
+
+    fn book(files: &[(&str, &str)]) -> Book {
+        read(folder(files).path()).unwrap()
+    }
+
+    fn paths<'a>(all: impl IntoIterator<Item = &'a BookPath>) -> Vec<&'a str> {
+        all.into_iter().map(BookPath::as_str).collect()
+    }
+
+    fn chapters(book: &Book) -> Vec<&str> {
+        paths(book.chapters.iter().map(|c| &c.path))
+    }
+
+    fn entries(book: &Book) -> Vec<(&str, &str)> {
+        book.entries.iter().map(|e| (e.entry_type.as_str(), e.name.as_str())).collect()
+    }
+
+    #[test]
+    fn a_book_is_read_part_by_part() {
+        let book = book(&[
+            ("scritorio.toml", "[book]\ntitle = 'The Long Silence'\n"),
+            ("manuscript/10-b.md", "# B\n\nOne two."),
+            ("manuscript/2-a.txt", "A"),
+            ("codex/characters/mira.md", "# Mira"),
+            ("codex/characters/vale/dossier.md", "# Adrian Vale"),
+            ("codex/characters/vale/soul.md", "Silent."),
+            ("codex/characters/vale/scraps.md", "Scraps."),
+            ("codex/characters/index.md", "All of them."),
+            ("codex/README.md", "Our canon."),
+            ("codex/plan.txt", "no canon"),
+            ("notes/b.md", "---\ntitle: Ideas\ntags: [one, '#two']\n---\n"),
+            ("Research/x.md", "Text."),
+            ("Research/y.md", "---\ntype: place\n---\n# Lantern"),
+            (".scritorio/personas/x.md", "---\ntype: character\n---\n"),
+            ("node_modules/m.md", "---\ntype: character\n---\n"),
+        ]);
+        assert_eq!(book.title(), "The Long Silence");
+        assert_eq!(chapters(&book), ["manuscript/2-a.txt", "manuscript/10-b.md"]);
+        assert_eq!(
+            (book.chapters[1].number, book.chapters[1].title.as_str(), book.chapters[1].words),
+            (10, "B", 3)
+        );
+        assert_eq!(
+            entries(&book),
+            [("character", "Adrian Vale"), ("character", "Mira"), ("location", "Lantern")]
+        );
+        assert_eq!(book.entries[0].soul.as_ref().unwrap().text.as_ref(), "Silent.");
+        assert_eq!(
+            (book.notes[0].title.as_str(), book.notes[0].tags.join(" ")),
+            ("Ideas", "one two".to_owned())
+        );
+        let others = [
+            "Research/x.md",
+            "codex/README.md",
+            "codex/characters/index.md",
+            "codex/characters/vale/scraps.md",
+        ];
+        assert_eq!(paths(&book.others), others);
+        assert_eq!(book.warnings, []);
+    }
+
+    #[test]
+    fn a_folder_without_settings_and_subfolders_is_a_book_too() {
+        let book = book(&[
+            ("2.md", "Two"),
+            ("10.md", "Ten"),
+            ("README.md", "About"),
+            ("mira.md", "---\ntype: npc\n---\n"),
+            ("Cast/vale.md", "A captain."),
+            ("extra/loose.md", "Loose"),
+        ]);
+        assert_eq!(chapters(&book), ["2.md", "10.md"]);
+        assert_eq!(entries(&book), [("character", "Mira"), ("character", "Vale")]);
+        assert_eq!(paths(&book.others), ["README.md", "extra/loose.md"]);
+    }
+
+    #[test]
+    fn the_usual_names_of_folders_are_known() {
+        let book = book(&[
+            ("Manuscripts/1.md", "One"),
+            ("Story_Bible/01 - Places/Lantern.md", "Ice."),
+            ("Story_Bible/Lore/Magic.md", "None."),
+            ("Story_Bible/unsorted.md", "No type."),
+            ("Notes/a.md", ""),
+            ("🧙 People/Mira.md", "Pilot."),
+        ]);
+        assert_eq!(chapters(&book), ["Manuscripts/1.md"]);
+        assert_eq!(entries(&book), [("character", "Mira"), ("location", "Lantern"), ("concept", "Magic")]);
+        assert_eq!(paths(&book.others), ["Story_Bible/unsorted.md"]);
+        assert_eq!(book.notes.len(), 1);
+    }
+
+    #[test]
+    fn the_settings_say_where_everything_is() {
+        let book = book(&[
+            (
+                "scritorio.toml",
+                "[manuscript]\ndir = 'book/text'\norder = ['b.md', 'gone.md']\n[codex]\ndirs = ['kanon', 'nowhere']\n[notes]\ndir = 'book/zettel'\n[boook]\n",
+            ),
+            ("book/text/a.md", ""),
+            ("book/text/b.md", ""),
+            ("book/zettel/z.md", ""),
+            ("kanon/characters/m.md", "# Mira"),
+            ("characters/no.md", "# Nobody"),
+            ("manuscript/old.md", ""),
+        ]);
+        assert_eq!(chapters(&book), ["book/text/b.md", "book/text/a.md"]);
+        assert_eq!(entries(&book), [("character", "Mira")]);
+        assert_eq!(paths(&book.others), ["characters/no.md", "manuscript/old.md"]);
+        let warned: Vec<_> = book.warnings.iter().map(|w| (w.path.as_str(), w.line, w.column)).collect();
+        assert_eq!(warned, [("scritorio.toml", 8, 2), ("scritorio.toml", 5, 19), ("scritorio.toml", 3, 19)]);
+        let deep = super::tests::book(&[
+            ("scritorio.toml", "[manuscript]\ndir = '.'"),
+            ("part-1/1.md", ""),
+            ("people/m.md", "# Mira"),
+        ]);
+        assert_eq!((chapters(&deep), entries(&deep)), (vec!["part-1/1.md"], vec![("character", "Mira")]));
+    }
+
+    #[test]
+    fn settings_of_the_wrong_type_are_an_error_with_its_place() {
+        let dir = folder(&[("scritorio.toml", "[book]\ntitle = 1\n")]);
+        let error = read(dir.path()).unwrap_err().to_string();
+        assert!(error.starts_with("scritorio.toml:2:9: "), "{error}");
+        assert!(matches!(read(&dir.path().join("gone")), Err(ReadError::Folder { .. })));
+        assert!(matches!(read(&dir.path().join("scritorio.toml")), Err(ReadError::Folder { .. })));
+    }
+
+    #[test]
+    fn a_broken_entry_stays_and_says_where_it_is_broken() {
+        let book = book(&[(
+            "codex/characters/m.md",
+            "\u{feff}---\r\nname: Mira: pilot\r\nrole: ally\r\n---\r\nFlies.\r\n",
+        )]);
+        let mira = &book.entries[0];
+        assert_eq!(
+            (mira.name.as_str(), mira.summary.as_str(), mira.body()),
+            ("Mira: pilot", "Flies.", "Flies.\r\n")
+        );
+        assert_eq!(mira.fields["role"], "ally");
+        assert_eq!((mira.warnings[0].line, mira.warnings[0].column), (2, 11));
+        assert_eq!(book.warnings, mira.warnings);
+    }
+
+    #[test]
+    fn odd_files_are_read_as_well_as_can_be_or_left_out_with_a_warning() {
+        let dir = folder(&[("manuscript/big.md", ""), ("codex/items/x.md", "# X")]);
+        fs::write(dir.path().join("manuscript/1-latin.md"), b"# Caf\xe9").unwrap();
+        fs::File::options()
+            .write(true)
+            .open(dir.path().join("manuscript/big.md"))
+            .unwrap()
+            .set_len(9 << 20)
+            .unwrap();
+        let book = read(dir.path()).unwrap();
+        assert_eq!(chapters(&book), ["manuscript/1-latin.md"]);
+        assert_eq!(book.chapters[0].title, "Café");
+        let warned: Vec<_> = book.warnings.iter().map(|w| w.path.as_str()).collect();
+        assert_eq!(warned, ["manuscript/big.md", "manuscript/1-latin.md"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_followed_only_inside_the_book() {
+        use std::os::unix::fs::symlink;
+        let outside = folder(&[("secret.md", "secret"), ("sub/deep.md", "secret")]);
+        let dir = folder(&[
+            ("drafts3/1.md", "One"),
+            ("codex/characters/mira.md", "# Mira"),
+            (".git/x.md", "hidden"),
+        ]);
+        let root = dir.path();
+        symlink("drafts3", root.join("manuscript")).unwrap();
+        symlink(outside.path().join("secret.md"), root.join("codex/characters/out.md")).unwrap();
+        symlink(outside.path(), root.join("codex/items")).unwrap();
+        symlink(root.join("codex/characters/mira.md"), root.join("codex/characters/again.md")).unwrap();
+        symlink(root.join(".git"), root.join("codex/git")).unwrap();
+        symlink(root, root.join("codex/loop")).unwrap();
+        symlink("nowhere", root.join("codex/characters/broken.md")).unwrap();
+        symlink("nowhere", root.join("codex/characters/.#lock.md")).unwrap();
+        let book = read(root).unwrap();
+        assert_eq!(chapters(&book), ["manuscript/1.md"]);
+        assert_eq!(entries(&book), [("character", "Mira")]);
+        let mut warned: Vec<_> = book.warnings.iter().map(|w| w.path.as_str()).collect();
+        warned.sort_unstable();
+        assert_eq!(
+            warned,
+            [
+                "codex/characters/broken.md",
+                "codex/characters/out.md",
+                "codex/git",
+                "codex/items",
+                "codex/loop"
+            ]
+        );
+        assert!(!format!("{book:?}").contains("secret\""));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_plain_file_is_never_opened() {
+        let dir = folder(&[("manuscript/1.md", "One")]);
+        let _socket = std::os::unix::net::UnixListener::bind(dir.path().join("manuscript/2.md")).unwrap();
+        fs::create_dir(dir.path().join("manuscript/3.md")).unwrap();
+        fs::write(dir.path().join("manuscript/a\\b.md"), "").unwrap();
+        let book = read(dir.path()).unwrap();
+        assert_eq!(chapters(&book), ["manuscript/1.md"]);
+        assert_eq!(book.warnings.len(), 1);
+        assert_eq!(book.warnings[0].path.as_str(), "manuscript/a\u{fffd}b.md");
+    }
+
+    #[test]
+    fn unsaved_text_takes_the_place_of_a_file() {
+        let book = book(&[
+            ("manuscript/1.md", "# One\n\nText."),
+            ("codex/characters/v/dossier.md", "# Vale"),
+            ("codex/characters/v/soul.md", "Old."),
+            ("notes/n.md", "# Old"),
+        ]);
+        let path = |raw| BookPath::new(raw).unwrap();
+        let new = with_text(&book, &path("manuscript/1.md"), "# Uno\n\nMore text here.");
+        assert_eq!((new.chapters[0].title.as_str(), new.chapters[0].words), ("Uno", 4));
+        let new =
+            with_text(&new, &path("codex/characters/v/dossier.md"), "---\nname: Adrian\nrole: [\n---\n");
+        assert_eq!(
+            (new.entries[0].name.as_str(), new.entries[0].soul.is_some(), new.warnings.len()),
+            ("Adrian", true, 1)
+        );
+        let new = with_text(&new, &path("codex/characters/v/soul.md"), "New.");
+        assert_eq!(new.entries[0].soul.as_ref().unwrap().text.as_ref(), "New.");
+        let new = with_text(&new, &path("notes/n.md"), "# New");
+        assert_eq!(new.notes[0].title, "New");
+        assert_eq!(with_text(&new, &path("gone.md"), "x").others, new.others);
+        assert_eq!(book.chapters[0].title, "One");
+    }
+
+    #[test]
+    fn a_book_is_found_from_inside_of_it() {
+        let dir = folder(&[
+            ("book/scritorio.toml", ""),
+            ("book/manuscript/part/1.md", ""),
+            ("plain/chapters/1.md", ""),
+            ("plain/notes/n.md", ""),
+            ("plain/other/x.md", ""),
+        ]);
+        let root = dir.path().canonicalize().unwrap();
+        assert_eq!(find_root(&root.join("book/manuscript/part/1.md")), Some(root.join("book")));
+        assert_eq!(find_root(&root.join("plain/chapters")), Some(root.join("plain")));
+        assert_eq!(find_root(&root.join("plain/notes/n.md")), Some(root.join("plain")));
+        assert_eq!(find_root(&root.join("plain")), Some(root.join("plain")));
+        assert_eq!(find_root(&root.join("plain/other/x.md")), None);
+        assert_eq!(find_root(&root.join("gone")), None);
+    }
 }

@@ -1,0 +1,76 @@
+//! Small books for tests, made by hand.
+
+use std::sync::Arc;
+
+use crate::domain::book::Book;
+use crate::domain::codex::{Entry, EntryType};
+use crate::domain::ids::BookPath;
+use crate::domain::manuscript::{Chapter, NumberFrom};
+use crate::domain::passage::count_words;
+
+/// Returns an entry whose type is that of its folder.
+pub fn entry(path: &str, name: &str) -> Entry {
+    let folder = path.split('/').next().unwrap();
+    Entry {
+        path: BookPath::new(format!("codex/{path}")).unwrap(),
+        entry_type: EntryType::ALL.into_iter().find(|t| t.plural() == folder).unwrap(),
+        name: name.to_owned(),
+        title: None,
+        aliases: vec![],
+        summary: String::new(),
+        fields: serde_json::Map::new(),
+        text: Arc::from(""),
+        body_start: 0,
+        soul: None,
+        warnings: vec![],
+    }
+}
+
+/// What an entry can be given besides its name.
+pub trait With {
+    fn title(self, title: &str) -> Self;
+    fn aliases(self, aliases: &[&str]) -> Self;
+    fn summary(self, summary: &str) -> Self;
+    fn text(self, text: &str) -> Self;
+}
+
+impl With for Entry {
+    fn title(self, title: &str) -> Self {
+        Self { title: Some(title.to_owned()), ..self }
+    }
+
+    fn aliases(self, aliases: &[&str]) -> Self {
+        Self { aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(), ..self }
+    }
+
+    fn summary(self, summary: &str) -> Self {
+        Self { summary: summary.to_owned(), ..self }
+    }
+
+    fn text(self, text: &str) -> Self {
+        Self { text: Arc::from(text), ..self }
+    }
+}
+
+/// Returns a chapter.
+pub fn chapter(path: &str, number: u32, title: &str, text: &str) -> Chapter {
+    Chapter {
+        path: BookPath::new(path).unwrap(),
+        number,
+        number_from: NumberFrom::Position,
+        title: title.to_owned(),
+        text: Arc::from(text),
+        body_start: 0,
+        words: count_words(text),
+    }
+}
+
+/// Returns a book of entries.
+pub fn book(entries: Vec<Entry>) -> Book {
+    Book { entries, ..Book::default() }
+}
+
+/// Returns a book of chapters.
+pub fn manuscript(chapters: Vec<Chapter>) -> Book {
+    Book { chapters, ..Book::default() }
+}

@@ -1,0 +1,281 @@
+//! Which folder of a book holds what.
+
+use std::cmp::Ordering;
+use std::path::Path;
+
+use super::kind;
+use crate::domain::book::BookSettings;
+use crate::domain::ids::BookPath;
+use crate::domain::passage::fold;
+
+/// Usual names of the manuscript folder, folded, the first that exists counts.
+const MANUSCRIPT: [&str; 7] = ["manuscript", "manuscripts", "chapters", "scenes", "draft", "drafts", "text"];
+
+/// Usual names of canon folders, folded; all that exist count, and so does every folder named like a type of entry.
+const CODEX: [&str; 13] = [
+    "codex",
+    "story bible",
+    "series bible",
+    "book bible",
+    "bible",
+    "canon",
+    "world",
+    "worldbuilding",
+    "world building",
+    "wiki",
+    "encyclopedia",
+    "encyclopaedia",
+    "compendium",
+];
+
+/// Which part of a book a file belongs to, by its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Zone {
+    /// The manuscript folder.
+    Manuscript,
+    /// The book's own folder, where there is no manuscript folder: a chapter, unless it says that it is canon.
+    Flat,
+    /// A canon folder.
+    Codex,
+    /// The notes folder.
+    Notes,
+    /// Anywhere else: canon if it says so.
+    Elsewhere,
+}
+
+/// The folders of one book.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// `None`: the book's own folder, but not those in it; `.`: those, too.
+    pub manuscript: Option<String>,
+    codex: Vec<String>,
+    /// The canon folders are those of the settings, and no others.
+    codex_is_set: bool,
+    notes: Option<String>,
+}
+
+impl Layout {
+    /// Works the layout out from settings and the folders right inside `root`. Gives a message for every folder that the settings name
+    /// and that is not there, with that name.
+    pub fn of(root: &Path, settings: &BookSettings, folders: &[String]) -> (Self, Vec<(String, String)>) {
+        let mut missing = vec![];
+        let mut existing = |dir: &String| {
+            let exists = dir == "." || root.join(dir).is_dir();
+            if !exists {
+                let message = format!("there is no folder `{dir}`; the usual names are used instead");
+                missing.push((dir.clone(), message));
+            }
+            exists
+        };
+        let usual = |known: &str| folders.iter().find(|name| bare(name) == known).cloned();
+        let manuscript = settings
+            .manuscript_dir
+            .clone()
+            .filter(&mut existing)
+            .or_else(|| MANUSCRIPT.iter().find_map(|known| usual(known)));
+        let notes = settings.notes_dir.clone().filter(&mut existing).or_else(|| usual("notes"));
+        let mut codex: Vec<String> =
+            settings.codex_dirs.iter().filter(|dir| existing(dir)).cloned().collect();
+        let codex_is_set = !codex.is_empty();
+        if !codex_is_set {
+            codex = folders.iter().filter(|name| CODEX.contains(&bare(name).as_str())).cloned().collect();
+        }
+        (Self { manuscript, codex, codex_is_set, notes }, missing)
+    }
+
+    /// Says which part of the book a path belongs to: the deepest of the folders that hold it.
+    pub fn zone(&self, path: &BookPath) -> Zone {
+        let manuscript = self.manuscript.iter().filter(|dir| *dir != ".").map(|dir| (dir, Zone::Manuscript));
+        let notes = self.notes.iter().map(|dir| (dir, Zone::Notes));
+        let codex = self.codex.iter().map(|dir| (dir, Zone::Codex));
+        let holding = manuscript.chain(notes).chain(codex).filter(|(dir, _)| holds(dir, path));
+        holding.max_by_key(|(dir, _)| dir.len()).map_or_else(|| self.outside(path), |(_, zone)| zone)
+    }
+
+    fn outside(&self, path: &BookPath) -> Zone {
+        let in_typed_folder = path
+            .parent()
+            .is_some_and(|parent| parent.split('/').any(|name| kind::from_folder(name).is_some()));
+        if in_typed_folder && !self.codex_is_set {
+            return Zone::Codex;
+        }
+        match self.manuscript.as_deref() {
+            Some(".") => Zone::Flat,
+            None if path.parent().is_none() => Zone::Flat,
+            _ => Zone::Elsewhere,
+        }
+    }
+
+    /// Whether a path names a canon folder itself.
+    pub fn is_codex(&self, dir: &str) -> bool {
+        self.codex.iter().any(|codex| codex == dir)
+    }
+
+    /// Whether files outside the canon folders are canon when they say so.
+    pub fn takes_canon_elsewhere(&self) -> bool {
+        !self.codex_is_set
+    }
+}
+
+/// A folder's name without a number or symbol in front, folded.
+fn bare(name: &str) -> String {
+    fold(name.trim_start_matches(|c: char| !c.is_alphabetic()))
+}
+
+fn holds(dir: &str, path: &BookPath) -> bool {
+    dir == "." || path.as_str().strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether a folder of this name holds a manuscript or canon, as far as a name can tell.
+pub fn is_usual(name: &str) -> bool {
+    let name = bare(name);
+    MANUSCRIPT.contains(&name.as_str()) || CODEX.contains(&name.as_str())
+}
+
+/// Whether a folder of this name may stand inside a book.
+pub fn may_be_in_book(name: &str) -> bool {
+    is_usual(name) || bare(name) == "notes" || kind::from_folder(name).is_some()
+}
+
+/// Puts the chapters in reading order: those that the settings name first, then the others in natural order. Returns the names in `order` that no
+/// chapter has.
+pub fn sort_chapters<T>(
+    chapters: &mut [T],
+    dir: Option<&str>,
+    order: &[String],
+    path: impl Fn(&T) -> &BookPath,
+) -> Vec<String> {
+    let within = |path: &BookPath| {
+        let inside = dir.and_then(|dir| path.as_str().strip_prefix(dir)?.strip_prefix('/'));
+        inside.unwrap_or(path.as_str()).to_owned()
+    };
+    let same = |named: &str, path: &BookPath| {
+        let inside = within(path);
+        let stem = inside.rsplit_once('.').map_or(inside.as_str(), |(stem, _)| stem);
+        let named = named.strip_prefix("./").unwrap_or(named);
+        named == inside || named == stem || named == path.as_str()
+    };
+    let missing =
+        order.iter().filter(|named| !chapters.iter().any(|c| same(named, path(c)))).cloned().collect();
+    let place = |path: &BookPath| order.iter().position(|named| same(named, path)).unwrap_or(usize::MAX);
+    chapters.sort_by_cached_key(|chapter| {
+        let path = path(chapter);
+        (place(path), NaturalKey(within(path)))
+    });
+    missing
+}
+
+/// A path that compares as a reader would: `2` before `10`, whatever the letter case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct NaturalKey(String);
+
+impl Ord for NaturalKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        natural(&self.0, &other.0).then_with(|| self.0.cmp(&other.0))
+    }
+}
+
+impl PartialOrd for NaturalKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Compares part by part of the path, and in each part numbers by value and the rest by letter.
+fn natural(a: &str, b: &str) -> Ordering {
+    let (mut left, mut right) = (a.split('/'), b.split('/'));
+    loop {
+        match (left.next(), right.next()) {
+            (None, None) => return Ordering::Equal,
+            (None, _) => return Ordering::Less,
+            (_, None) => return Ordering::Greater,
+            (Some(a), Some(b)) => match natural_part(a, b) {
+                Ordering::Equal => {}
+                other => return other,
+            },
+        }
+    }
+}
+
+fn natural_part(a: &str, b: &str) -> Ordering {
+    let (mut a, mut b) = (a, b);
+    loop {
+        let (x, y) = (digits(a), digits(b));
+        let order = if x > 0 && y > 0 {
+            let (m, n) = (a[..x].trim_start_matches('0'), b[..y].trim_start_matches('0'));
+            let order = m.len().cmp(&n.len()).then_with(|| m.cmp(n));
+            (a, b) = (&a[x..], &b[y..]);
+            order
+        } else {
+            let (Some(m), Some(n)) = (a.chars().next(), b.chars().next()) else {
+                return a.len().cmp(&b.len());
+            };
+            (a, b) = (&a[m.len_utf8()..], &b[n.len_utf8()..]);
+            m.to_lowercase().cmp(n.to_lowercase())
+        };
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+}
+
+fn digits(text: &str) -> usize {
+    text.bytes().take_while(u8::is_ascii_digit).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_comes_before_ten() {
+        let mut names = [
+            "ch10.md",
+            "ch2.md",
+            "Ch1.md",
+            "ch02b.md",
+            "part 2/1.md",
+            "part 10/1.md",
+            "interlude.md",
+            "1984.md",
+            "ch1",
+        ]
+        .map(|name| BookPath::new(name).unwrap());
+        assert!(sort_chapters(&mut names, None, &[], |p| p).is_empty());
+        let sorted: Vec<_> = names.iter().map(BookPath::as_str).collect();
+        assert_eq!(
+            sorted,
+            [
+                "1984.md",
+                "ch1",
+                "Ch1.md",
+                "ch2.md",
+                "ch02b.md",
+                "ch10.md",
+                "interlude.md",
+                "part 2/1.md",
+                "part 10/1.md"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_order_of_the_settings_comes_first() {
+        let mut names =
+            ["m/1.md", "m/2.md", "m/epilogue.md", "m/prologue.md"].map(|name| BookPath::new(name).unwrap());
+        let order = ["prologue.md", "2", "./gone.md"].map(str::to_owned);
+        assert_eq!(sort_chapters(&mut names, Some("m"), &order, |p| p), ["./gone.md"]);
+        assert_eq!(names.map(|p| p.stem().to_owned()), ["prologue", "2", "1", "epilogue"]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_order_is_total(a in "[abB0-2/é.]{0,6}", b in "[abB0-2/é.]{0,6}", c in "[abB0-2/é.]{0,6}") {
+            let [a, b, c] = [a, b, c].map(NaturalKey);
+            proptest::prop_assert_eq!(a.cmp(&b), b.cmp(&a).reverse());
+            if a <= b && b <= c {
+                proptest::prop_assert!(a <= c);
+            }
+        }
+    }
+}

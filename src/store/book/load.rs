@@ -1,0 +1,80 @@
+//! The files of a book as texts with their frontmatter, read on a few threads.
+
+use std::sync::Arc;
+
+use super::decode::decode;
+use super::scan::File;
+use crate::domain::book::Warning;
+use crate::domain::frontmatter::{self, Frontmatter, Split};
+use crate::domain::ids::BookPath;
+
+/// Most threads that read: more do not help a disk.
+const MAX_THREADS: usize = 4;
+
+/// Fewer files than this are read by one thread.
+const WORTH_A_THREAD: usize = 64;
+
+/// A file as text.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// Where it is.
+    pub path: BookPath,
+    /// The whole file.
+    pub text: Arc<str>,
+    /// Where its frontmatter ends.
+    pub split: Split,
+    /// What its frontmatter says.
+    pub front: Frontmatter,
+    /// Why `text` is not what is on disk, byte for byte.
+    pub not_utf8: Option<&'static str>,
+}
+
+impl Loaded {
+    /// Reads the frontmatter of a text.
+    pub fn of(path: BookPath, text: Arc<str>) -> Self {
+        let split = frontmatter::split(&text);
+        let front = frontmatter::parse_split(&text, &split);
+        Self { path, text, split, front, not_utf8: None }
+    }
+
+    /// What could not be read as meant.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let at = |line, column, message: &str| Warning {
+            path: self.path.clone(),
+            line,
+            column,
+            message: message.to_owned(),
+        };
+        let of_file = self.not_utf8.iter().map(|message| at(1, 1, message));
+        of_file.chain(self.front.problems.iter().map(|p| at(p.line, p.column, &p.message))).collect()
+    }
+}
+
+/// Reads all files, in their order; one that can't be read gives a warning instead.
+pub fn load(files: &[File]) -> Vec<Result<Loaded, Warning>> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+    if files.len() < WORTH_A_THREAD || threads < 2 {
+        return files.iter().map(load_one).collect();
+    }
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = files
+            .chunks(files.len().div_ceil(threads))
+            .map(|part| scope.spawn(|| part.iter().map(load_one).collect::<Vec<_>>()))
+            .collect();
+        readers
+            .into_iter()
+            .flat_map(|reader| reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
+fn load_one(file: &File) -> Result<Loaded, Warning> {
+    let bytes = std::fs::read(&file.full).map_err(|error| Warning {
+        path: file.path.clone(),
+        line: 1,
+        column: 1,
+        message: format!("it can't be read and is left out: {error}"),
+    })?;
+    let decoded = decode(bytes);
+    Ok(Loaded { not_utf8: decoded.problem, ..Loaded::of(file.path.clone(), decoded.text.into()) })
+}

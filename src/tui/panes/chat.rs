@@ -78,7 +78,7 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
     let member = crate::persona::board::member(Some(&app.chat.persona));
     let focused = app.focus == Pane::Chat;
     let key = app.keymap.key_of("choose-persona").unwrap_or_default();
-    heading(frame, area, theme, focused, &format!("{} {}", member.badge, member.name), &key);
+    heading(frame, area, theme, focused, &format!("{} {}", member.badge, member.name), &[&key]);
     let parts = Parts::of(app, area);
     if app.chat.turns.is_empty() {
         welcome(app, frame, parts.conversation);

@@ -44,7 +44,7 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
     let focused = app.focus == Pane::Manuscript;
     let parts = Parts::of(app, area);
     let Some(document) = app.document() else {
-        heading(frame, area, &app.theme, focused, "Manuscript", "");
+        heading(frame, area, &app.theme, focused, "Manuscript", &[]);
         let words = "No document is open. Ctrl-G lists the chapters.";
         frame.render_widget(Line::styled(words, app.theme.style(Role::Dim)), parts.text);
         return None;
@@ -52,7 +52,7 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
     let unsaved = if document.buffer.is_modified() { " ●" } else { "" };
     let lock = if document.read_only.is_some() { " (read only)" } else { "" };
     let title = format!("{}{lock}{unsaved}", document.title);
-    heading(frame, area, &app.theme, focused, &title, &words(app, document));
+    heading(frame, area, &app.theme, focused, &title, &[&words(app, document), &count(document.buffer.words(), "word")]);
     text(app, document, frame.buffer_mut(), parts.text);
     if let Some(row) = parts.find
         && let Some(at) = find_bar(app, frame, row)

@@ -146,7 +146,8 @@ impl Buffer {
         self.history.mark_saved();
     }
 
-    /// Returns the changes since the last call, oldest first. Typing that goes on at the same place is one change.
+    /// Returns the changes since the last call, oldest first, undo included. Typing that goes on at the same place is one
+    /// change. They are kept until they are asked for.
     pub fn changes(&mut self) -> Vec<Edit> {
         std::mem::take(&mut self.edits)
     }

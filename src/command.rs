@@ -1,1 +1,228 @@
 //! Every command of the interface: name, sentence, default keys. The palette, help and `[keys]` come from this one table.
+//!
+//! Words only: what a command does is the interface's work, and what a key event is, the keymap's. A name is
+//! written in an author's `config.toml`, so it is never changed once released.
+
+/// Something that the author can ask of the interface, by key or from the palette.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Its name in `[keys]` and in the palette: lowercase words joined by hyphens.
+    pub name: &'static str,
+    /// What it does, in a few words.
+    pub about: &'static str,
+    /// Where its keys are heard.
+    pub context: Context,
+    /// Its default keys, most convenient first; empty for a command that only the palette runs.
+    pub keys: &'static [&'static str],
+}
+
+impl Command {
+    /// Whether it moves the cursor in a text. With Shift, each key of such a command extends the selection instead.
+    pub fn moves(&self) -> bool {
+        self.name.starts_with("move-")
+    }
+}
+
+/// Where a key is heard: the innermost context first, then its [`parent`](Context::parent), up to [`Context::Global`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Context {
+    /// Everywhere.
+    Global,
+    /// The manuscript's editor.
+    Manuscript,
+    /// The chat's input.
+    Chat,
+    /// Walking through the rows of the conversation, above the input.
+    Conversation,
+    /// The Codex pane, while no filter is typed.
+    Codex,
+    /// A proposal's differences.
+    Diff,
+    /// A list with a filter: the palette, a chooser, the Codex while its filter is typed.
+    List,
+}
+
+impl Context {
+    /// All contexts, in the order in which help shows them.
+    pub const ALL: [Self; 7] =
+        [Self::Global, Self::Manuscript, Self::Chat, Self::Conversation, Self::Codex, Self::Diff, Self::List];
+
+    /// Returns where a key is looked for next; `None` at the end.
+    pub fn parent(self) -> Option<Self> {
+        match self {
+            Self::Global => None,
+            Self::Conversation => Some(Self::Chat),
+            Self::Codex => Some(Self::List),
+            Self::Manuscript | Self::Chat | Self::Diff | Self::List => Some(Self::Global),
+        }
+    }
+
+    /// Whether a plain letter is text there, so that it can't be a command.
+    pub fn takes_text(self) -> bool {
+        matches!(self, Self::Manuscript | Self::Chat | Self::List)
+    }
+
+    /// Returns its name for help and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Global => "everywhere",
+            Self::Manuscript => "manuscript",
+            Self::Chat => "chat",
+            Self::Conversation => "conversation",
+            Self::Codex => "Codex",
+            Self::Diff => "proposal",
+            Self::List => "list",
+        }
+    }
+}
+
+/// Returns the command of that name.
+pub fn find(name: &str) -> Option<&'static Command> {
+    COMMANDS.iter().find(|c| c.name == name)
+}
+
+const fn command(
+    context: Context,
+    name: &'static str,
+    keys: &'static [&'static str],
+    about: &'static str,
+) -> Command {
+    Command { name, about, context, keys }
+}
+
+/// All commands, in the order in which help and the palette show them.
+pub const COMMANDS: &[Command] = &{
+    use Context::{Chat, Codex, Conversation, Diff, Global, List, Manuscript};
+    [
+        // Finding one's way.
+        command(Global, "help", &["f1", "?"], "Help for the focused pane"),
+        command(Global, "palette", &["ctrl-p"], "Find a command, chapter, entry, persona, session or theme"),
+        command(Global, "focus-manuscript", &["f2", "alt-1"], "Go to the manuscript"),
+        command(Global, "focus-chat", &["f3", "alt-2"], "Go to the chat"),
+        command(Global, "focus-codex", &["f4", "alt-3"], "Go to the Codex"),
+        command(Global, "next-pane", &["f6"], "Go to the next pane"),
+        command(Global, "focus-mode", &["ctrl-e", "f11"], "Show the manuscript alone"),
+        command(Global, "go-to", &["ctrl-g"], "Go to a chapter or line"),
+        command(Global, "cancel", &["esc"], "Close what is on top, leave a mode, or stop the running turn"),
+        // The document.
+        command(Global, "save", &["ctrl-s"], "Save"),
+        command(Global, "quit", &["ctrl-q"], "Quit; asks where something is unsaved"),
+        command(Global, "undo", &["ctrl-z"], "Undo"),
+        command(Global, "redo", &["ctrl-y"], "Redo"),
+        command(Global, "cut", &["ctrl-x"], "Cut the selection"),
+        command(Global, "copy", &["ctrl-c"], "Copy the selection"),
+        command(Global, "paste", &["ctrl-v"], "Paste"),
+        command(Global, "select-all", &["ctrl-a"], "Select everything"),
+        command(Global, "find", &["ctrl-f"], "Find and replace"),
+        // The conversation, from anywhere.
+        command(Global, "ask-about-selection", &["ctrl-k"], "Ask about the selection"),
+        command(Global, "choose-persona", &["ctrl-r"], "Choose the board member"),
+        command(Global, "toggle-tool-rows", &["ctrl-t"], "Show or hide detailed tool rows"),
+        command(Global, "peek", &["ctrl-o"], "See exactly what will be sent"),
+        command(Global, "next-proposal", &["ctrl-d"], "Open the next pending proposal"),
+        command(Global, "list-proposals", &[], "List all proposals, to look at them again or undo them"),
+        command(Global, "next-quote", &["ctrl-l"], "Show the next located quote of the last answer"),
+        command(Global, "new-conversation", &[], "Start a new conversation"),
+        // The program.
+        command(Global, "connect-provider", &[], "Connect a provider: server, model and key"),
+        command(Global, "theme-next", &[], "Next theme"),
+        command(Global, "toggle-tier-status", &[], "Show or hide the tier in the status row"),
+        command(Global, "toggle-mouse", &[], "Leave the mouse to the terminal, or take it back"),
+        command(Global, "suspend", &[], "Suspend to the shell; `fg` comes back"),
+        // The manuscript.
+        command(Manuscript, "name-card", &["alt-i"], "Card of the name under the cursor"),
+        command(Manuscript, "selection-mode", &["ctrl-space"], "Start or end a selection without Shift"),
+        command(Manuscript, "toggle-typewriter", &[], "Keep the cursor's line in the middle"),
+        command(Manuscript, "move-left", &["left"], "One character left"),
+        command(Manuscript, "move-right", &["right"], "One character right"),
+        command(Manuscript, "move-up", &["up"], "One row up"),
+        command(Manuscript, "move-down", &["down"], "One row down"),
+        command(Manuscript, "move-word-left", &["ctrl-left", "alt-left", "alt-b"], "One word left"),
+        command(Manuscript, "move-word-right", &["ctrl-right", "alt-right", "alt-f"], "One word right"),
+        command(Manuscript, "move-row-start", &["home"], "To the start of the row"),
+        command(Manuscript, "move-row-end", &["end"], "To the end of the row"),
+        command(Manuscript, "move-paragraph-up", &["ctrl-up", "alt-up"], "One paragraph up"),
+        command(Manuscript, "move-paragraph-down", &["ctrl-down", "alt-down"], "One paragraph down"),
+        command(Manuscript, "move-page-up", &["pgup"], "One page up"),
+        command(Manuscript, "move-page-down", &["pgdn"], "One page down"),
+        command(Manuscript, "move-text-start", &["ctrl-home"], "To the start of the text"),
+        command(Manuscript, "move-text-end", &["ctrl-end"], "To the end of the text"),
+        // The chat's input, and the conversation above it.
+        command(Chat, "send", &["enter"], "Send the question"),
+        command(Chat, "new-line", &["ctrl-j", "alt-enter", "shift-enter"], "New line in the question"),
+        command(Chat, "scroll-up", &["pgup"], "Scroll the conversation up"),
+        command(Chat, "scroll-down", &["pgdn"], "Scroll the conversation down; at its end it follows again"),
+        command(Chat, "next-row", &["tab"], "Next row, card, quote or message"),
+        command(Chat, "previous-row", &["shift-tab"], "Previous row, card, quote or message"),
+        command(Conversation, "open-row", &["enter"], "Open the row, card or quote"),
+        command(Conversation, "copy-row", &["y"], "Copy the message or row"),
+        command(Conversation, "edit-last", &["e"], "Edit the last question and send it again"),
+        command(Conversation, "retry", &["t"], "Ask the last question again"),
+        // The Codex.
+        command(Codex, "filter", &["/"], "Filter the entries"),
+        command(Codex, "new-entry", &["n"], "New entry from a template"),
+        // A proposal.
+        command(Diff, "accept-proposal", &["a"], "Accept the chosen changes"),
+        command(Diff, "reject-proposal", &["r"], "Reject, with a word why if you like"),
+        command(Diff, "edit-proposal", &["e"], "Edit the proposed text first"),
+        command(Diff, "toggle-hunk", &["space"], "Take or leave this change"),
+        command(Diff, "next-hunk", &["down", "j"], "Next change"),
+        command(Diff, "previous-hunk", &["up", "k"], "Previous change"),
+        command(Diff, "diff-page-up", &["pgup"], "One page up"),
+        command(Diff, "diff-page-down", &["pgdn"], "One page down"),
+        command(Diff, "following-proposal", &["n"], "Next proposal"),
+        command(Diff, "preceding-proposal", &["p"], "Previous proposal"),
+        command(Diff, "side-by-side", &["s"], "Side by side, or in one column"),
+        command(Diff, "whole-file", &["w"], "Whole file, or the changes alone"),
+        command(Diff, "undo-proposal", &["u"], "Undo after accepting"),
+        // Lists.
+        command(List, "list-choose", &["enter"], "Open or choose"),
+        command(List, "list-up", &["up"], "One up"),
+        command(List, "list-down", &["down"], "One down"),
+        command(List, "list-page-up", &["pgup"], "One page up"),
+        command(List, "list-page-down", &["pgdn"], "One page down"),
+        command(List, "list-first", &["ctrl-home"], "To the first"),
+        command(List, "list-last", &["ctrl-end"], "To the last"),
+    ]
+};
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_name_is_unique_and_made_of_lowercase_words() {
+        let mut seen = BTreeSet::new();
+        for command in COMMANDS {
+            assert!(seen.insert(command.name), "two commands are called {}", command.name);
+            let words = command.name.split('-');
+            assert!(
+                words.clone().all(|w| !w.is_empty() && w.chars().all(|c| c.is_ascii_lowercase())),
+                "{}",
+                command.name
+            );
+            assert_eq!(find(command.name), Some(command));
+        }
+    }
+
+    #[test]
+    fn every_sentence_can_stand_in_a_row_of_help() {
+        for command in COMMANDS {
+            let about = command.about;
+            assert!(about.starts_with(char::is_uppercase), "{about}");
+            assert!(!about.ends_with('.') && !about.contains('\u{2014}'), "{about}");
+            assert!(about.chars().count() <= 62, "{about}");
+        }
+    }
+
+    #[test]
+    fn every_context_leads_to_the_commands_of_everywhere() {
+        for context in Context::ALL {
+            let steps = std::iter::successors(Some(context), |c| c.parent()).take(9).collect::<Vec<_>>();
+            assert_eq!(steps.last(), Some(&Context::Global));
+            assert!(COMMANDS.iter().any(|c| c.context == context), "{} has no commands", context.as_str());
+        }
+    }
+}

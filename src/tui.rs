@@ -1,15 +1,138 @@
 //! The full-screen interface. State in `App`, change in `update`, pixels in `view`.
+//!
+//! `runtime` has the one loop; `work` does in the background what `update` asks for. Nothing between a key and its frame waits.
 
+mod app;
+mod chat;
+mod clipboard;
+mod codex;
+mod conversation;
+mod document;
+mod effect;
+pub mod keymap;
+mod layout;
+mod msg;
+mod nearest;
+mod panes;
+mod popups;
+mod recovery;
+mod runtime;
+mod terminal;
+pub mod theme;
+mod turn_lines;
+mod update;
+#[cfg(test)]
+mod tests;
+mod view;
+pub mod widgets;
+mod work;
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use anyhow::Context;
+
+use crate::canon::mentions::Names;
 use crate::workbench::Workbench;
+use app::{App, Look};
+use document::OpenDocument;
+use keymap::Keymap;
+use layout::Pane;
+use theme::{Depth, Theme};
 
 /// What to show first.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Start {
     /// A document to open.
     pub open: Option<crate::domain::ids::BookPath>,
+    /// How many colours the terminal has.
+    pub depth: Depth,
+    /// Whether the terminal's background is known to be light.
+    pub light: bool,
+    /// Whether the program runs on another machine than the author sits at.
+    pub remote: bool,
 }
 
 /// Runs the interface until the author quits. Takes over the terminal and gives it back, also on a panic or a signal.
 pub fn run(workbench: Workbench, start: Start) -> anyhow::Result<()> {
-    todo!()
+    let (width, height) = crossterm::terminal::size().context("this is no terminal; `scritorio ask` works without one")?;
+    let remote = start.remote;
+    let app = build(&workbench, start, (width, height))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .context("can't start background work")?;
+    let guard = terminal::Guard::take(app.look.mouse).context("can't take over the terminal")?;
+    let work = work::Work::new(workbench, clipboard::Clipboard::new(remote));
+    let ended = runtime.block_on(runtime::run(app, work, guard));
+    // A look-up in a keychain that never answers must not keep the program alive.
+    runtime.shutdown_timeout(std::time::Duration::from_millis(100));
+    ended.context("the terminal failed")
+}
+
+/// Builds the state that the first frame shows.
+fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> anyhow::Result<App> {
+    let book = workbench.book();
+    let settings = workbench.settings();
+    let keymap = Keymap::with(&settings.keys).map_err(|problems| anyhow::anyhow!(problems.join("\n")))?;
+    let named = settings.appearance.theme.clone();
+    let name = named.unwrap_or_else(|| if start.light { "light" } else { "dark" }.to_owned());
+    let theme = Theme::named(&name, start.depth);
+    let complaint = theme.as_ref().err().map(ToString::to_string);
+    let theme = theme.unwrap_or_else(|_| Theme::fallback(start.depth));
+    let look = Look {
+        tool_rows: settings.appearance.tool_rows,
+        tier_status: settings.appearance.tier_status,
+        peek_key: settings.appearance.peek_key,
+        ..Look::default()
+    };
+    let names = Names::of(&book);
+    let first = start.open.or_else(|| book.chapters.first().map(|c| c.path.clone()));
+    let document = first.and_then(|path| {
+        let read = workbench.read_document(&path).ok()?;
+        Some(OpenDocument::new(&book, path, read))
+    });
+    let now = Instant::now();
+    let mut app = App {
+        codex: codex::CodexPane::new(&book),
+        book,
+        names,
+        keymap,
+        theme,
+        depth: start.depth,
+        look,
+        screen: ratatui::layout::Rect::new(0, 0, width, height),
+        focus: Pane::Manuscript,
+        side: Pane::Chat,
+        documents: document.into_iter().collect(),
+        active: 0,
+        find: None,
+        chat: chat::Chat::new(crate::persona::board::member(None).id.to_owned()),
+        proposals: HashMap::new(),
+        queue: vec![],
+        popups: vec![],
+        notice: None,
+        now,
+        typed_at: None,
+        escaped_at: None,
+        provider: workbench.provider_and_model(),
+        read_only: read_only(workbench),
+        spin: 0,
+        clipboard: String::new(),
+        quitting: false,
+    };
+    if let Some(words) = complaint.or_else(|| app.read_only.clone()) {
+        app.tell(msg::Notice::problem(words));
+    }
+    Ok(app)
+}
+
+/// Why this program must not write to the book, if another one has it.
+fn read_only(workbench: &Workbench) -> Option<String> {
+    let holder = workbench.writer().ok()??;
+    Some(format!(
+        "This book is open in another window (process {}, since {}): here it can only be read.",
+        holder.pid, holder.since
+    ))
 }

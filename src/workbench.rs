@@ -3,13 +3,30 @@
 //! A front end holds one [`Workbench`] for the open book. All verbs are synchronous and may touch the disk: the interface calls them from background tasks.
 
 pub mod ask;
+mod chat;
 pub mod demo;
+pub mod doctor;
+mod history;
+pub mod init;
 pub mod judge;
+pub mod keys;
+pub mod look;
+pub mod new_entry;
 pub mod open;
+mod overlay;
 pub mod peek;
+pub mod provider;
+pub mod recover;
 pub mod save;
+pub mod settings;
 
 pub use ask::{Ask, Finished};
-pub use judge::{Judged, QueuedProposal};
-pub use open::{OpenError, Overrides, Workbench};
+pub use judge::{JudgeError, QueuedProposal};
+pub use open::{OpenError, Overrides, Surroundings, Workbench};
 pub use peek::Peek;
+pub use recover::{Edit, Recovered, RecoveryLog};
+
+// What front ends see of the layers that they may not use themselves.
+pub use crate::persona::board::{Member, member, members};
+pub use crate::store::document::{Document, DocumentError};
+pub use crate::tools::Selection;

@@ -35,7 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "agent",
         ],
     ),
-    ("tui", &["command", "domain", "editor", "canon", "proposal", "config", "agent", "workbench"]),
+    ("tui", &["command", "domain", "editor", "canon", "persona", "proposal", "config", "agent", "workbench"]),
     ("cli", &["domain", "proposal", "tools", "config", "agent", "workbench", "tui"]),
 ];
 
@@ -43,7 +43,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const OWNS: &[(&str, &[&str])] = &[
     ("ropey", &["editor"]),
     ("ratatui", &["tui"]),
-    ("crossterm", &["tui"]),
+    ("crossterm", &["tui", "cli"]),
     ("schemars", &["tools"]),
     ("reqwest", &["providers"]),
     ("rustls", &["providers"]),

@@ -1,1 +1,196 @@
-//! user
+//! The author's own settings: `config.toml` in the platform's configuration folder.
+//!
+//! Read here, changed with [`super::toml_reader::with_setting`]; nothing here writes a file, and a key is never among the settings.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::toml_reader::{Problem, Reader, Section};
+
+/// Values of `reasoning_effort`.
+pub const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+/// Values of `verbosity`.
+pub const VERBOSITIES: [&str; 3] = ["low", "medium", "high"];
+/// Values of `service_tier`.
+pub const TIERS: [&str; 4] = ["auto", "default", "flex", "priority"];
+/// Most rounds of tool calls that can be set.
+pub const MAX_ROUNDS: u32 = 12;
+
+/// What `config.toml` says. What it does not say is `None`, or the default where there is no other source.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UserSettings {
+    /// `[provider] name`
+    pub provider: Option<String>,
+    /// `[provider] model`
+    pub model: Option<String>,
+    /// `[provider] base_url`: of the `openai` provider, for a server that speaks the same protocol.
+    pub base_url: Option<String>,
+    /// `[provider] rounds`: most rounds of tool calls in a turn.
+    pub rounds: Option<u32>,
+    /// `[options]`
+    pub options: ModelOptions,
+    /// `[appearance]`
+    pub appearance: Appearance,
+    /// `[keys]`: command and its keys.
+    pub keys: BTreeMap<String, Vec<String>>,
+}
+
+/// `[options]`: what is passed to the model. `None` is left to the server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModelOptions {
+    /// Most tokens of an answer, at least 16.
+    pub max_output_tokens: Option<u32>,
+    /// One of [`EFFORTS`].
+    pub reasoning_effort: Option<String>,
+    /// One of [`VERBOSITIES`].
+    pub verbosity: Option<String>,
+    /// One of [`TIERS`].
+    pub service_tier: Option<String>,
+    /// Whether the server keeps the conversation.
+    pub store: Option<bool>,
+}
+
+/// `[appearance]`: what is drawn. Never changes tool calling, routing, evidence or provenance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Appearance {
+    /// Name of a theme; `None`: by the terminal's background.
+    pub theme: Option<String>,
+    /// Detailed tool rows. Default: yes.
+    pub tool_rows: bool,
+    /// Tier and routing in the status row. Default: yes.
+    pub tier_status: bool,
+    /// The peek key in the hints. Default: yes.
+    pub peek_key: bool,
+    /// The mouse works in the interface; else it is the terminal's own. Default: yes.
+    pub mouse: bool,
+}
+
+impl Default for Appearance {
+    fn default() -> Self {
+        Self { theme: None, tool_rows: true, tier_status: true, peek_key: true, mouse: true }
+    }
+}
+
+/// Why the settings can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file can't be read.
+    #[error("can't read {path}: {source}")]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file says something wrong.
+    #[error("{path}:{problem}", path = path.display())]
+    Wrong {
+        /// Which.
+        path: PathBuf,
+        /// What, and where.
+        problem: Problem,
+    },
+}
+
+impl UserSettings {
+    /// Reads the settings in `path`; a file that does not exist says nothing. The warnings are about keys that nobody knows.
+    pub fn load(path: &Path) -> Result<(Self, Vec<Problem>), ConfigError> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Default::default()),
+            Err(source) => return Err(ConfigError::Io { path: path.into(), source }),
+        };
+        Self::parse(&text).map_err(|problem| ConfigError::Wrong { path: path.into(), problem })
+    }
+
+    /// Reads settings from the text of a file.
+    pub fn parse(text: &str) -> Result<(Self, Vec<Problem>), Problem> {
+        let reader = Reader::parse(text)?;
+        let settings = reader.root(Self::read)?;
+        Ok((settings, reader.warnings()))
+    }
+
+    fn read(root: &Section<'_>) -> Result<Self, Problem> {
+        let mut settings = root.section("provider", |s| {
+            Ok(Self {
+                provider: s.text("name")?,
+                model: s.text("model")?,
+                base_url: s.text("base_url")?,
+                rounds: s.number("rounds", 1..=MAX_ROUNDS)?,
+                ..Self::default()
+            })
+        })?;
+        settings.options = root.section("options", |s| {
+            Ok(ModelOptions {
+                max_output_tokens: s.number("max_output_tokens", 16..=u32::MAX)?,
+                reasoning_effort: s.word("reasoning_effort", &EFFORTS)?,
+                verbosity: s.word("verbosity", &VERBOSITIES)?,
+                service_tier: s.word("service_tier", &TIERS)?,
+                store: s.switch("store")?,
+            })
+        })?;
+        settings.appearance = root.section("appearance", |s| {
+            Ok(Appearance {
+                theme: s.text("theme")?,
+                tool_rows: s.switch("tool_rows")?.unwrap_or(true),
+                tier_status: s.switch("tier_status")?.unwrap_or(true),
+                peek_key: s.switch("peek_key")?.unwrap_or(true),
+                mouse: s.switch("mouse")?.unwrap_or(true),
+            })
+        })?;
+        settings.keys = root.section("keys", |s| {
+            s.keys().into_iter().map(|key| Ok((key.clone(), s.list(&key)?.unwrap_or_default()))).collect()
+        })?;
+        Ok(settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_is_read() {
+        let text = "
+            [provider]
+            name = 'openai'
+            model = 'gpt-x'
+            base_url = 'http://localhost:1234/v1'
+            rounds = 6
+            [options]
+            max_output_tokens = 4096
+            reasoning_effort = 'low'
+            verbosity = 'high'
+            service_tier = 'flex'
+            store = false
+            [appearance]
+            theme = 'night'
+            tool_rows = false
+            tier_status = false
+            peek_key = false
+            [keys]
+            save = 'ctrl-s'
+            quit = ['ctrl-q', 'f10']
+        ";
+        let (settings, warnings) = UserSettings::parse(text).unwrap();
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert_eq!(settings.rounds, Some(6));
+        assert_eq!(settings.options.service_tier.as_deref(), Some("flex"));
+        assert_eq!(settings.options.store, Some(false));
+        assert!(!settings.appearance.tool_rows && !settings.appearance.peek_key);
+        assert_eq!(settings.keys["quit"], ["ctrl-q", "f10"]);
+        assert_eq!(settings.keys["save"], ["ctrl-s"]);
+    }
+
+    #[test]
+    fn no_file_is_the_default_and_a_wrong_one_names_itself_and_the_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        assert_eq!(UserSettings::load(&path).unwrap().0, UserSettings::default());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        std::fs::write(&path, "[options]\nverbosity = 'loud'\n").unwrap();
+        let error = UserSettings::load(&path).unwrap_err().to_string();
+        let place = "config.toml:2:13: `options.verbosity` must be one of \"low\", \"medium\", \"high\"";
+        assert!(error.ends_with(place), "{error}");
+    }
+}

@@ -1,12 +1,15 @@
 //! Checks a proposal against the files as they are now, and says what to write.
+//!
+//! All files or none: the first one that does not fit ends the plan. A file that the author changed elsewhere since is merged line by line.
 
-use super::{FileChange, Proposal};
+use super::{FileChange, Proposal, diff};
+use crate::domain::ids::BookPath;
 
 /// What one file must become. `content` is the whole file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Write {
     /// The file.
-    pub path: crate::domain::ids::BookPath,
+    pub path: BookPath,
     /// Its bytes before; `None` when it must not exist.
     pub before: Option<String>,
     /// Its bytes after.
@@ -16,35 +19,146 @@ pub struct Write {
 /// Why a proposal can't be applied as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
-    /// The file is not what the proposal was made for.
-    #[error("{path} has changed since this was proposed; nothing was written")]
+    /// The same lines have changed since, so that both changes can't be kept.
+    #[error("{path} has changed in the same place since this was proposed; nothing was written")]
     Changed {
         /// The file.
-        path: crate::domain::ids::BookPath,
+        path: BookPath,
     },
     /// A new file would overwrite one.
     #[error("{path} exists already; nothing was written")]
     Exists {
         /// The file.
-        path: crate::domain::ids::BookPath,
+        path: BookPath,
     },
     /// The file is gone.
     #[error("{path} is no longer there; nothing was written")]
     Gone {
         /// The file.
-        path: crate::domain::ids::BookPath,
+        path: BookPath,
     },
-    /// No hunk was chosen.
-    #[error("no change is selected; nothing was written")]
+    /// No hunk was chosen, or the files hold the change already.
+    #[error("there is no change to make; nothing was written")]
     Nothing,
 }
 
 /// Plans the writes. `now` gives the present text of a file (`None`: it does not exist); `hunks` keeps, for the file at the same place, only the hunks
-/// (of [`super::diff::hunks`]) whose flag is set; an absent list keeps all.
+/// (of [`super::diff::hunks`] over base and proposed text) whose flag is set; an absent list keeps all.
 pub fn plan(
     proposal: &Proposal,
     now: impl Fn(&FileChange) -> Option<String>,
     hunks: &[Vec<bool>],
 ) -> Result<Vec<Write>, Conflict> {
-    todo!()
+    let mut writes = vec![];
+    for (i, file) in proposal.files.iter().enumerate() {
+        let path = file.path.clone();
+        let base = file.base.as_deref().unwrap_or_default();
+        let chosen = hunks.get(i).map_or(&[][..], Vec::as_slice);
+        let wanted = diff::apply_hunks(base, &file.proposed, chosen);
+        let unwanted = wanted == base;
+        match (&file.base, now(file)) {
+            _ if unwanted => {}
+            (None, Some(_)) => return Err(Conflict::Exists { path }),
+            (None, None) => writes.push(Write { path, before: None, after: wanted }),
+            (Some(_), None) => return Err(Conflict::Gone { path }),
+            (Some(_), Some(now)) => {
+                let Some(after) = diff::merge(base, &now, &wanted) else {
+                    return Err(Conflict::Changed { path });
+                };
+                if after != now {
+                    writes.push(Write { path, before: Some(now), after });
+                }
+            }
+        }
+    }
+    if writes.is_empty() { Err(Conflict::Nothing) } else { Ok(writes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::codex::EntryType;
+    use crate::domain::ids::ProposalId;
+
+    fn proposal(files: &[(&str, Option<&str>, &str)]) -> Proposal {
+        let files = files
+            .iter()
+            .map(|(path, base, proposed)| FileChange {
+                path: BookPath::new(path).unwrap(),
+                base: base.map(str::to_owned),
+                base_hash: None,
+                proposed: (*proposed).to_owned(),
+            })
+            .collect();
+        Proposal {
+            id: ProposalId::new("p-1"),
+            tool: "propose_codex_update".into(),
+            entry_type: EntryType::Character,
+            entry: "Adrian Vale".into(),
+            summary: String::new(),
+            warnings: vec![],
+            files,
+            edited: false,
+        }
+    }
+
+    const BASE: &str = "one\ntwo\nthree\nfour\nfive\n";
+
+    #[test]
+    fn an_unchanged_file_becomes_the_proposed_text() {
+        let p = proposal(&[("a.md", Some(BASE), "one\ntwo\nthree\nfour\n5\n")]);
+        let writes = plan(&p, |f| f.base.clone(), &[]).unwrap();
+        assert_eq!(writes.len(), 1);
+        assert_eq!(writes[0].before.as_deref(), Some(BASE));
+        assert_eq!(writes[0].after, "one\ntwo\nthree\nfour\n5\n");
+    }
+
+    #[test]
+    fn words_that_the_author_wrote_elsewhere_since_are_kept() {
+        let p = proposal(&[("a.md", Some(BASE), "one\ntwo\nthree\nfour\n5\n")]);
+        let now = "zero\none\ntwo\nthree\nfour\nfive\n";
+        let writes = plan(&p, |_| Some(now.into()), &[]).unwrap();
+        assert_eq!(writes[0].before.as_deref(), Some(now));
+        assert_eq!(writes[0].after, "zero\none\ntwo\nthree\nfour\n5\n");
+    }
+
+    #[test]
+    fn a_file_that_changed_in_the_same_place_is_a_conflict_and_no_file_is_written() {
+        let p = proposal(&[("new.md", None, "n\n"), ("a.md", Some(BASE), "one\ntwo\nthree\nfour\n5\n")]);
+        let now = |f: &FileChange| f.base.as_ref().map(|_| "one\ntwo\nthree\nfour\nFIVE\n".to_owned());
+        let path = BookPath::new("a.md").unwrap();
+        assert_eq!(plan(&p, now, &[]), Err(Conflict::Changed { path }));
+    }
+
+    #[test]
+    fn a_new_file_never_overwrites_one_and_a_vanished_file_is_not_made_again() {
+        let path = BookPath::new("a.md").unwrap();
+        let create = proposal(&[("a.md", None, "text\n")]);
+        assert_eq!(plan(&create, |_| Some("mine".into()), &[]), Err(Conflict::Exists { path: path.clone() }));
+        let update = proposal(&[("a.md", Some(BASE), "text\n")]);
+        assert_eq!(plan(&update, |_| None, &[]), Err(Conflict::Gone { path }));
+    }
+
+    #[test]
+    fn only_chosen_hunks_are_written() {
+        let p = proposal(&[("a.md", Some(BASE), "1\ntwo\nthree\nfour\n5\n")]);
+        let now = |f: &FileChange| f.base.clone();
+        let writes = plan(&p, now, &[vec![false, true]]).unwrap();
+        assert_eq!(writes[0].after, "one\ntwo\nthree\nfour\n5\n");
+        assert_eq!(plan(&p, now, &[vec![false, false]]), Err(Conflict::Nothing));
+    }
+
+    #[test]
+    fn a_new_file_can_be_left_out_while_the_other_is_written() {
+        let p = proposal(&[("c/dossier.md", None, "d\n"), ("c/soul.md", None, "s\n")]);
+        let writes = plan(&p, |_| None, &[vec![true], vec![false]]).unwrap();
+        assert_eq!(writes.len(), 1);
+        assert_eq!(writes[0].path.as_str(), "c/dossier.md");
+    }
+
+    #[test]
+    fn a_change_that_the_file_holds_already_is_nothing_to_write() {
+        let p = proposal(&[("a.md", Some("old\n"), "new\n")]);
+        assert_eq!(plan(&p, |_| Some("new\n".into()), &[]), Err(Conflict::Nothing));
+    }
 }

@@ -1,1 +1,186 @@
-//! client
+//! The one HTTP client: its certificates, its limits of time, and the key that it sends.
+//!
+//! It posts a body and gives back bytes as they arrive. It never follows a redirect (the next host would get the author's prose, and
+//! perhaps the key), never sends a key over an open connection to the outside, and never retries.
+
+mod key;
+mod problem;
+#[cfg(test)]
+pub(crate) mod replayer;
+mod server;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use crate::domain::conversation::{Failure, FailureKind};
+
+pub use key::{ApiKey, Key};
+pub use problem::{Phase, Problem, Refusal};
+pub use server::Server;
+
+/// Most bytes of an error's body that are read.
+const MAX_ERROR_BODY: usize = 64 * 1024;
+
+/// How long to wait for what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For a connection. Default: 10 seconds.
+    pub connect: Duration,
+    /// For the first byte of an answer, and between two pieces of it. Default: 120 seconds.
+    pub idle: Duration,
+    /// For the first byte of an answer on the flex tier, which waits for capacity. Default: 900 seconds.
+    pub flex_first_byte: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            idle: Duration::from_mins(2),
+            flex_first_byte: Duration::from_mins(15),
+        }
+    }
+}
+
+/// The HTTP client of the program. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    timeouts: Timeouts,
+}
+
+impl Client {
+    /// Makes a client with the platform's certificates or, on a machine without any, Mozilla's.
+    pub fn new(timeouts: Timeouts) -> Result<Self, Failure> {
+        // reqwest takes the process-wide TLS provider. A second call finds it installed, which is what is wanted.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let builder = || {
+            reqwest::Client::builder()
+                .user_agent(concat!("scritorio/", env!("CARGO_PKG_VERSION")))
+                .connect_timeout(timeouts.connect)
+                .redirect(reqwest::redirect::Policy::none())
+        };
+        let http = builder()
+            .build()
+            .or_else(|_| {
+                builder().tls_backend_preconfigured(bundled_roots()?).build().map_err(|e| e.to_string())
+            })
+            .map_err(|cause| Failure {
+                kind: FailureKind::Provider,
+                message: format!("No secure connection can be set up: {cause}"),
+                hint: "Check the system's certificates and proxy settings, or use the offline reader.".into(),
+            })?;
+        Ok(Self { http, timeouts })
+    }
+
+    /// Returns its limits of time.
+    pub fn timeouts(&self) -> Timeouts {
+        self.timeouts
+    }
+
+    /// Posts `body`, and returns the answer once its head has arrived with a status of success.
+    pub async fn post(
+        &self,
+        server: &Server,
+        key: Option<&Key>,
+        body: &Value,
+        first_byte: Duration,
+    ) -> Result<Answer, Problem> {
+        let mut request = self.http.post(server.url()).header(header::ACCEPT, "text/event-stream").json(body);
+        if let Some(key) = key {
+            if !server.may_have_the_key() {
+                return Err(Problem::OpenConnection);
+            }
+            request = request.header(header::AUTHORIZATION, key.bearer().ok_or(Problem::BadKey)?);
+        }
+        let response = match timeout(first_byte, request.send()).await {
+            Err(_) => return Err(Problem::Silent(Phase::FirstByte, first_byte)),
+            Ok(Err(error)) => return Err(Problem::of_transport(&error, self.timeouts.connect)),
+            Ok(Ok(response)) => response,
+        };
+        let status = response.status().as_u16();
+        let elsewhere = text_header(&response, &header::LOCATION)
+            .and_then(|to| Some(response.url().join(&to).ok()?.host_str()?.to_owned()));
+        let retry_after = text_header(&response, &header::RETRY_AFTER).and_then(|v| v.trim().parse().ok());
+        let media_type = text_header(&response, &header::CONTENT_TYPE).unwrap_or_default().to_lowercase();
+        let mut answer =
+            Answer { response, media_type, wait: Wait::First(first_byte), idle: self.timeouts.idle };
+        match status {
+            200..300 => Ok(answer),
+            300..400 => Err(Problem::Redirected(elsewhere)),
+            _ => {
+                let body = answer.read(MAX_ERROR_BODY).await;
+                Err(Problem::Refused(Refusal { retry_after, ..Refusal::from_body(status, &body) }))
+            }
+        }
+    }
+}
+
+/// An answer that is arriving. Dropping it closes the connection.
+#[derive(Debug)]
+pub struct Answer {
+    response: reqwest::Response,
+    media_type: String,
+    wait: Wait,
+    idle: Duration,
+}
+
+/// What an answer is waited for.
+#[derive(Debug, Clone, Copy)]
+enum Wait {
+    First(Duration),
+    Next,
+}
+
+impl Answer {
+    /// Returns the media type with its parameters, in lower case; empty where the server named none.
+    pub fn media_type(&self) -> &str {
+        &self.media_type
+    }
+
+    /// Waits for the next bytes; `None` at the end.
+    pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, Problem> {
+        let (phase, limit) = match self.wait {
+            Wait::First(limit) => (Phase::FirstByte, limit),
+            Wait::Next => (Phase::NextByte, self.idle),
+        };
+        let chunk = match timeout(limit, self.response.chunk()).await {
+            Err(_) => return Err(Problem::Silent(phase, limit)),
+            Ok(Err(_)) => return Err(Problem::CutOff),
+            Ok(Ok(chunk)) => chunk,
+        };
+        self.wait = Wait::Next;
+        Ok(chunk.map(Vec::from))
+    }
+
+    /// Reads on to the end, at most `limit` bytes. What stops it early is no matter: what had arrived is returned.
+    pub async fn read(&mut self, limit: usize) -> Vec<u8> {
+        let mut body = vec![];
+        while let Ok(Some(chunk)) = self.chunk().await {
+            body.extend_from_slice(&chunk);
+            if body.len() >= limit {
+                body.truncate(limit);
+                break;
+            }
+        }
+        body
+    }
+}
+
+fn text_header(response: &reqwest::Response, name: &header::HeaderName) -> Option<String> {
+    Some(String::from_utf8_lossy(response.headers().get(name)?.as_bytes()).into_owned())
+}
+
+fn bundled_roots() -> Result<rustls::ClientConfig, String> {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    let ring = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(ring)
+        .with_safe_default_protocol_versions()
+        .map_err(|e| e.to_string())?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}

@@ -1,8 +1,14 @@
 //! Reading and saving one text of the book without ever losing the other side's words.
+//!
+//! Never overwrites a file that is not what the author saw, never rewrites one that is not UTF-8, and never follows a link out of the book.
 
+use std::io;
 use std::path::Path;
 
 use crate::domain::ids::BookPath;
+use crate::domain::passage::sha256_hex;
+
+use super::atomic;
 
 /// A document as it is on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,9 +48,16 @@ pub enum DocumentError {
     },
 }
 
-/// Reads a document.
+/// Reads a document. One that is not UTF-8 is shown as well as it can be, and is read-only.
 pub fn read(root: &Path, path: &BookPath) -> Result<Document, DocumentError> {
-    todo!()
+    let failed = |source| failure("read", path, source);
+    let real = atomic::resolve(root, &path.under(root)).map_err(failed)?;
+    let bytes = std::fs::read(&real).map_err(failed)?;
+    let protected = real.metadata().map_err(failed)?.permissions().readonly();
+    let hash = sha256_hex(&bytes);
+    let (text, foreign) = decode(bytes);
+    let read_only = foreign.or(protected.then(|| "the file is write-protected".to_owned()));
+    Ok(Document { text, hash, read_only })
 }
 
 /// Saves a document. `expected` is the hash that it had when it was read (`None`: it must not exist); with another one on disk nothing is written.
@@ -55,5 +68,122 @@ pub fn save(
     text: &str,
     expected: Option<&str>,
 ) -> Result<String, DocumentError> {
-    todo!()
+    let failed = |source| failure("save", path, source);
+    let real = atomic::resolve(root, &path.under(root)).map_err(failed)?;
+    let on_disk = match std::fs::read(&real) {
+        Ok(bytes) => Some(sha256_hex(bytes)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+        Err(e) => return Err(failed(e)),
+    };
+    if on_disk.as_deref() != expected {
+        return Err(DocumentError::Changed { path: path.clone() });
+    }
+    atomic::write(root, &real, text.as_bytes()).map_err(failed)?;
+    Ok(sha256_hex(text))
+}
+
+fn failure(verb: &'static str, path: &BookPath, source: io::Error) -> DocumentError {
+    if atomic::is_outside(&source) {
+        DocumentError::Outside { path: path.clone() }
+    } else {
+        DocumentError::Io { verb, path: path.clone(), source }
+    }
+}
+
+/// Returns the text of a file, and why it must not be saved if it is not UTF-8.
+fn decode(bytes: Vec<u8>) -> (String, Option<String>) {
+    let bytes = match String::from_utf8(bytes) {
+        Ok(text) => return (text, None),
+        Err(e) => e.into_bytes(),
+    };
+    let units = |from: fn([u8; 2]) -> u16| {
+        let (pairs, rest) = bytes[2..].as_chunks::<2>();
+        let units: Vec<_> = pairs.iter().map(|pair| from(*pair)).collect();
+        rest.is_empty().then(|| String::from_utf16(&units).ok()).flatten()
+    };
+    let utf16 = match bytes.as_slice() {
+        [0xff, 0xfe, ..] => units(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => units(u16::from_be_bytes),
+        _ => None,
+    };
+    match utf16 {
+        Some(text) => (text, Some("the file is UTF-16, and saving would change its encoding".into())),
+        None => (
+            String::from_utf8_lossy(&bytes).into_owned(),
+            Some("the file is not UTF-8; what could not be read is shown as \u{fffd}".into()),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn path(raw: &str) -> BookPath {
+        BookPath::new(raw).unwrap()
+    }
+
+    #[test]
+    fn a_document_is_read_and_saved_byte_for_byte() {
+        let root = tempfile::tempdir().unwrap();
+        let text = "\u{feff}# One\r\n\r\nNo end";
+        fs::write(root.path().join("a.md"), text).unwrap();
+        let document = read(root.path(), &path("a.md")).unwrap();
+        assert_eq!((document.text.as_str(), &document.read_only), (text, &None));
+        let hash = save(root.path(), &path("a.md"), "two", Some(&document.hash)).unwrap();
+        assert_eq!(hash, read(root.path(), &path("a.md")).unwrap().hash);
+        assert_eq!(fs::read_to_string(root.path().join("a.md")).unwrap(), "two");
+    }
+
+    #[test]
+    fn a_file_that_changed_in_between_is_never_overwritten() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("a.md"), "mine").unwrap();
+        let document = read(root.path(), &path("a.md")).unwrap();
+        fs::write(root.path().join("a.md"), "theirs").unwrap();
+        let saved = save(root.path(), &path("a.md"), "mine 2", Some(&document.hash));
+        assert!(matches!(saved, Err(DocumentError::Changed { .. })));
+        assert!(matches!(save(root.path(), &path("a.md"), "new", None), Err(DocumentError::Changed { .. })));
+        assert_eq!(fs::read_to_string(root.path().join("a.md")).unwrap(), "theirs");
+        fs::remove_file(root.path().join("a.md")).unwrap();
+        let saved = save(root.path(), &path("a.md"), "mine 2", Some(&document.hash));
+        assert!(matches!(saved, Err(DocumentError::Changed { .. })), "a file that is gone has changed too");
+        save(root.path(), &path("a.md"), "mine 2", None).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_not_utf_8_opens_read_only() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("latin.md"), b"caf\xe9").unwrap();
+        fs::write(root.path().join("wide.md"), b"\xff\xfec\0a\0f\0\xe9\0").unwrap();
+        fs::write(root.path().join("odd.md"), b"\xff\xfec\0a").unwrap();
+        let latin = read(root.path(), &path("latin.md")).unwrap();
+        assert!(latin.text.starts_with("caf") && latin.read_only.is_some());
+        let wide = read(root.path(), &path("wide.md")).unwrap();
+        assert_eq!(wide.text, "caf\u{e9}");
+        assert!(wide.read_only.unwrap().contains("UTF-16"));
+        assert!(read(root.path(), &path("odd.md")).unwrap().read_only.is_some());
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_says_so() {
+        let root = tempfile::tempdir().unwrap();
+        let error = read(root.path(), &path("a.md")).unwrap_err();
+        assert!(error.to_string().starts_with("can't read a.md: "), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_out_of_the_book_is_neither_read_nor_saved() {
+        let outer = tempfile::tempdir().unwrap();
+        let root = outer.path().join("book");
+        fs::create_dir(&root).unwrap();
+        fs::write(outer.path().join("secret"), "theirs").unwrap();
+        std::os::unix::fs::symlink("../secret", root.join("a.md")).unwrap();
+        assert!(matches!(read(&root, &path("a.md")), Err(DocumentError::Outside { .. })));
+        let saved = save(&root, &path("a.md"), "mine", Some(&sha256_hex("theirs")));
+        assert!(matches!(saved, Err(DocumentError::Outside { .. })));
+    }
 }

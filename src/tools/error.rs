@@ -1,6 +1,6 @@
 //! Mistakes that the model can recover from, in words that say how.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Why a call gave no result. It is told to the model and shown in the author's row; the turn goes on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,6 +36,66 @@ pub enum ToolError {
 impl ToolError {
     /// Returns the result that the model gets: `{"error": {"kind", "message", ...}}`.
     pub fn to_result(&self) -> Value {
-        todo!()
+        let mut error = json!({ "kind": self.kind(), "message": self.to_string() });
+        match self {
+            Self::Unknown { offered, .. } => error["offered"] = json!(offered),
+            Self::Arguments { field, allowed, .. } => {
+                if let Some(field) = field {
+                    error["field"] = json!(field);
+                }
+                if !allowed.is_empty() {
+                    error["allowed"] = json!(allowed);
+                }
+            }
+            Self::Refused { details: Value::Null, .. } => {}
+            Self::Refused { details, .. } => error["details"] = details.clone(),
+        }
+        json!({ "error": error })
+    }
+
+    /// Returns the word for its kind, as the result has it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Unknown { .. } => "unknown_tool",
+            Self::Arguments { .. } => "bad_arguments",
+            Self::Refused { .. } => "refused",
+        }
+    }
+
+    /// A mistake in one field, with the values that it may have.
+    pub(super) fn in_field(field: &str, message: impl Into<String>, allowed: &[&str]) -> Self {
+        Self::Arguments {
+            field: Some(field.to_owned()),
+            message: message.into(),
+            allowed: allowed.iter().map(|a| (*a).to_owned()).collect(),
+        }
+    }
+
+    /// A request that can't be met.
+    pub(super) fn refused(message: impl Into<String>, details: Value) -> Self {
+        Self::Refused { message: message.into(), details }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_is_told_the_field_and_what_it_may_be() {
+        let error =
+            ToolError::in_field("entryType", "`entryType` can't be `person`", &["character", "location"]);
+        assert_eq!(
+            error.to_result(),
+            json!({"error": {
+                "kind": "bad_arguments",
+                "message": "bad arguments: `entryType` can't be `person`",
+                "field": "entryType",
+                "allowed": ["character", "location"],
+            }})
+        );
+        let refused = ToolError::refused("taken", json!({"path": "a.md"}));
+        assert_eq!(refused.to_result()["error"]["details"]["path"], "a.md");
+        assert_eq!(ToolError::refused("no", Value::Null).to_result()["error"].get("details"), None);
     }
 }

@@ -1,20 +1,32 @@
 //! Asking a board member.
 
-use crate::agent::TurnSetup;
+use std::sync::Arc;
+
 use crate::agent::event::Ended;
-use crate::agent::grounding::Grounded;
-use crate::domain::conversation::Turn;
+use crate::agent::grounding::{self, Grounded};
+use crate::agent::{FirstRound, TurnSetup};
+use crate::domain::book::Book;
+use crate::domain::conversation::{Failure, FailureKind, SelectionMeta, Turn, TurnStatus, Usage};
 use crate::domain::ids::{BookPath, SessionId, TurnId};
-use crate::tools::Selection;
+use crate::domain::passage::{count_words, sha256_hex};
+use crate::persona::{board, prompt};
+use crate::proposal::Proposal;
+use crate::store::proposals::{self, Event};
+use crate::store::provenance::{Ledger, Record, TurnRecord};
+use crate::store::sessions::{self, Kept, Preface};
+use crate::tools::{Registry, Selection};
 
 use super::Workbench;
+use super::history::{Before, before, from_stored, stretches, to_stored};
+use super::provider::OFFLINE;
+use super::settings::DEFAULT_ROUNDS;
 
 /// A question, as a front end puts it.
 #[derive(Debug, Clone, Default)]
 pub struct Ask {
     /// What the author asks.
     pub question: String,
-    /// Id of the board member.
+    /// Id of the board member; `None`: the one who answered last in this conversation, else the default.
     pub persona: Option<String>,
     /// Conversation to go on with; `None` starts one.
     pub session: Option<SessionId>,
@@ -35,36 +47,243 @@ pub struct Finished {
     pub turn: Turn,
     /// The answer ready to be shown.
     pub grounded: Grounded,
+    /// Why the turn could not be kept on disk, if so.
+    pub not_kept: Option<String>,
 }
 
 impl Workbench {
     /// Captures everything that a turn needs. The error is for the author: a missing key, an unknown placeholder, an unknown provider.
-    pub fn prepare(&self, ask: &Ask) -> Result<TurnSetup, crate::domain::conversation::Failure> {
-        todo!()
+    pub fn prepare(&self, ask: &Ask) -> Result<TurnSetup, Failure> {
+        let choices = self.choices();
+        let name = choices.provider.value;
+        let destination = self.destination(&name)?;
+        if name != OFFLINE {
+            self.inner.keys.require(&name)?;
+        }
+        self.setup(ask, &name, choices.model.value, &destination)
+    }
+
+    /// Captures everything that a turn with the provider `name` needs. Needs no key.
+    pub(super) fn setup(
+        &self,
+        ask: &Ask,
+        name: &str,
+        model: String,
+        destination: &str,
+    ) -> Result<TurnSetup, Failure> {
+        let (turns, preface) = self.so_far(ask)?;
+        let Before { mut history, continue_from, seen, persona } = before(&turns, destination);
+        history.extend(from_stored(&preface.items));
+        let book = self.book_of(ask);
+        let registry = if ask.smoke {
+            Registry::canon_only()
+        } else {
+            Registry::advisor().without(&book.settings.disabled_tools)
+        };
+        let member = board::member(ask.persona.as_deref().or(persona.as_deref()));
+        if book.settings.board.get(member.id).is_some_and(|b| b.enabled == Some(false)) {
+            return Err(Failure {
+                kind: FailureKind::Work,
+                message: format!("{} is switched off for this book.", member.name),
+                hint: format!("Choose another board member, or set `enabled` in [board.{}].", member.id),
+            });
+        }
+        let tools: Vec<_> = registry.specs().map(|spec| (spec.name, spec.about)).collect();
+        let instructions = prompt::system(member, &book.settings, &tools).map_err(|e| Failure {
+            kind: FailureKind::Work,
+            message: format!("The prompt of {} can't be built: {e}.", member.name),
+            hint: "Correct the placeholder in scritorio.toml.".into(),
+        })?;
+        let max_rounds = if ask.smoke {
+            self.inner.overrides.rounds.unwrap_or(DEFAULT_ROUNDS)
+        } else {
+            self.choices().rounds.value
+        };
+        let registry = Arc::new(registry);
+        Ok(TurnSetup {
+            id: TurnId::mint(),
+            provider: self.provider(name, &book, &registry, member.id)?,
+            model,
+            registry,
+            book,
+            current: ask.current.as_ref().map(|(path, _)| path.clone()),
+            selection: ask.selection.clone(),
+            seen,
+            instructions,
+            history,
+            continue_from,
+            question: ask.question.clone(),
+            options: self.options(),
+            max_rounds,
+            first_round: if ask.smoke { FirstRound::Required } else { FirstRound::Patterns },
+        })
     }
 
     /// Notes that a turn has begun, so that the question survives a crash. Returns the conversation.
     pub fn begin(&self, ask: &Ask, setup: &TurnSetup) -> SessionId {
-        todo!()
+        let session = ask.session.clone().unwrap_or_else(SessionId::mint);
+        let (_, mut preface) = self.so_far(ask).unwrap_or_default();
+        if !setup.history.ends_with(&from_stored(&preface.items)) {
+            // Refused after the question was captured: the next turn will tell.
+            preface = Preface::default();
+        }
+        let turn = Turn {
+            id: setup.id.clone(),
+            asked_at: crate::store::now(),
+            persona: self.member_of(ask),
+            provider: setup.provider.name().to_owned(),
+            model: setup.model.clone(),
+            question: ask.question.clone(),
+            selection: ask.selection.as_ref().map(meta),
+            tools: vec![],
+            answer: String::new(),
+            quotes: vec![],
+            proposals: vec![],
+            status: TurnStatus::Running,
+            rounds: 0,
+            tier: None,
+            usage: Usage::default(),
+            response_id: None,
+        };
+        // What can't be written now can't be written at the end either, and is said there.
+        let _ = sessions::start(self.root(), &session, &turn, preface);
+        session
     }
 
-    /// Keeps a turn that is over: conversation, proposals, provenance. Returns it as shown.
+    /// Puts a proposal into the book's queue. A front end may do so as soon as it is made, so that it survives a crash;
+    /// [`Workbench::finish`] does it for those that are not there yet.
+    pub fn queue(&self, session: &SessionId, turn: &TurnId, proposal: &Proposal) -> std::io::Result<()> {
+        if proposals::load(self.root())?.items.iter().any(|known| known.proposal.id == proposal.id) {
+            return Ok(());
+        }
+        let event = Event::Proposed {
+            session: session.clone(),
+            turn: turn.clone(),
+            proposal: Box::new(proposal.clone()),
+        };
+        proposals::append(self.root(), &proposal.id, event)
+    }
+
+    /// Keeps a turn that is over: proposals, conversation, provenance. Returns it as shown.
     pub fn finish(&self, session: &SessionId, ask: &Ask, ended: Ended) -> Finished {
-        todo!()
+        let Ended {
+            mut turn, items, material, proposals, kept_by_server, last_response, prompt_hash, ..
+        } = ended;
+        turn.persona = self.member_of(ask);
+        turn.question.clone_from(&ask.question);
+        turn.selection = ask.selection.as_ref().map(meta);
+        let current = ask.current.as_ref().map(|(path, _)| path);
+        let grounded = grounding::ground(&turn.answer, &self.book_of(ask), current, &read_in(&turn));
+        turn.quotes = grounded.quotes.iter().map(|placed| placed.quote.clone()).collect();
+        let destination = self.destination(&turn.provider).unwrap_or_default();
+        let kept = Kept {
+            turn: turn.clone(),
+            items: to_stored(&items),
+            material: stretches(material),
+            kept_by_server,
+            destination,
+            preface: Preface::default(),
+        };
+        let mut record = record(session, &turn, prompt_hash);
+        record.response_id = last_response.or(record.response_id);
+        let queued: std::io::Result<()> = proposals.iter().try_for_each(|p| self.queue(session, &turn.id, p));
+        let stored = queued
+            .and_then(|()| sessions::end(self.root(), session, kept))
+            .and_then(|()| self.ledger().append(Record::Turn(Box::new(record))));
+        let not_kept = stored.err().map(|e| format!("This turn could not be kept on disk: {e}."));
+        Finished { session: session.clone(), turn, grounded, not_kept }
     }
 
-    /// Returns the turns of a conversation, oldest first.
+    /// Returns the turns of a conversation, oldest first. One that is `Running` and is not running now was cut off.
     pub fn turns(&self, session: &SessionId) -> Vec<Turn> {
-        todo!()
+        let kept = sessions::load(self.root(), session).unwrap_or_default();
+        kept.into_iter().map(|kept| kept.turn).collect()
     }
 
-    /// Returns the newest conversation of this book.
+    /// Returns the answer of a stored turn ready to be shown, checked against the book as it is now.
+    pub fn ground(&self, turn: &Turn, current: Option<&BookPath>) -> Grounded {
+        grounding::ground(&turn.answer, &self.book(), current, &read_in(turn))
+    }
+
+    /// Returns the conversation of this book that was used last.
     pub fn last_session(&self) -> Option<SessionId> {
-        todo!()
+        sessions::list(self.root()).ok()?.into_iter().next()
     }
 
-    /// Forgets a turn that was never begun. (For symmetry in tests.)
-    pub fn known_turn(&self, _turn: &TurnId) -> bool {
-        todo!()
+    pub(super) fn ledger(&self) -> Ledger {
+        Ledger::new(self.root(), &self.inner.surroundings.folders.data)
+    }
+
+    fn so_far(&self, ask: &Ask) -> Result<(Vec<Kept>, Preface), Failure> {
+        let Some(session) = &ask.session else { return Ok(Default::default()) };
+        let turns = sessions::load(self.root(), session).unwrap_or_default();
+        if turns.is_empty() {
+            return Err(Failure {
+                kind: FailureKind::Work,
+                message: format!("This book has no conversation {session}."),
+                hint: "Leave the session out to start one.".into(),
+            });
+        }
+        let preface = self.refusals(session, &turns);
+        Ok((turns, preface))
+    }
+
+    fn book_of(&self, ask: &Ask) -> Arc<Book> {
+        match &ask.current {
+            Some((path, Some(text))) => self.book_with(path, text),
+            _ => self.book(),
+        }
+    }
+
+    fn member_of(&self, ask: &Ask) -> String {
+        let last = || {
+            let turns = sessions::load(self.root(), ask.session.as_ref()?).ok()?;
+            turns.last().map(|kept| kept.turn.persona.clone())
+        };
+        let id = ask.persona.clone().or_else(last);
+        board::member(id.as_deref()).id.to_owned()
+    }
+}
+
+/// The files that tools returned in a turn.
+fn read_in(turn: &Turn) -> Vec<BookPath> {
+    turn.tools.iter().flat_map(|t| t.resolved.iter().cloned()).collect()
+}
+
+fn meta(selection: &Selection) -> SelectionMeta {
+    SelectionMeta {
+        path: selection.path.clone(),
+        title: selection.title.clone(),
+        source_words: selection.source_words,
+        words: count_words(&selection.text),
+        hash: sha256_hex(&*selection.text),
+    }
+}
+
+fn record(session: &SessionId, turn: &Turn, prompt_hash: String) -> TurnRecord {
+    let status = match &turn.status {
+        TurnStatus::Running => "running",
+        TurnStatus::Done => "done",
+        TurnStatus::Cancelled => "cancelled",
+        TurnStatus::Failed(_) => "failed",
+    };
+    let tools = turn.tools.iter().map(|t| {
+        serde_json::json!({ "name": t.name, "status": t.status, "resolved": t.resolved, "results": t.results })
+    });
+    TurnRecord {
+        session: session.clone(),
+        turn: turn.id.clone(),
+        status: status.into(),
+        provider: turn.provider.clone(),
+        model: turn.model.clone(),
+        tier: turn.tier.clone(),
+        persona: turn.persona.clone(),
+        prompt_hash,
+        response_id: turn.response_id.clone(),
+        usage: turn.usage,
+        tools: tools.collect(),
+        output_hash: sha256_hex(&turn.answer),
+        output_chars: turn.answer.chars().count(),
+        proposals: turn.proposals.clone(),
     }
 }

@@ -1,9 +1,18 @@
 //! Judging proposals: apply, reject, undo. The same for a key in the popup and a command line.
+//!
+//! Nothing is written that was not checked against the files as they are now, and nothing that can't be taken back.
 
-use serde::Serialize;
+use std::io;
 
-use crate::domain::ids::ProposalId;
+use crate::domain::ids::{BookPath, ProposalId};
+use crate::domain::passage::sha256_hex;
+use crate::proposal::apply::{self, Conflict};
 use crate::proposal::{Proposal, Status};
+use crate::store::document;
+use crate::store::journal::{self, Extent, JournalError};
+use crate::store::lock::{self, Lock};
+use crate::store::proposals::{self, Changed, Event, Queued};
+use crate::store::provenance::{FateRecord, Record};
 
 use super::Workbench;
 
@@ -14,15 +23,8 @@ pub struct QueuedProposal {
     pub proposal: Proposal,
     /// What became of it. `Stale` is worked out against the files as they are.
     pub status: Status,
-}
-
-/// A proposal as JSON output shows it.
-#[derive(Debug, Clone, Serialize)]
-pub struct Judged {
-    /// Which.
-    pub id: ProposalId,
-    /// Its state now.
-    pub status: Status,
+    /// Why the author refused it.
+    pub why: Option<String>,
 }
 
 /// Why a proposal was not applied, rejected or undone.
@@ -43,13 +45,30 @@ pub enum JudgeError {
     },
     /// The files are not what it was made for.
     #[error(transparent)]
-    Conflict(#[from] crate::proposal::apply::Conflict),
-    /// The file has changed since it was applied.
-    #[error("{path} has changed since this was applied; it was not undone")]
+    Conflict(#[from] Conflict),
+    /// A file has changed since it was applied or undone.
+    #[error("{path} has changed since; nothing was written")]
     ChangedSince {
         /// The file.
-        path: crate::domain::ids::BookPath,
+        path: BookPath,
     },
+    /// It would write into a hidden folder.
+    #[error("{path} lies in a hidden folder, where no proposal may write")]
+    Hidden {
+        /// The file.
+        path: BookPath,
+    },
+    /// It has no such file.
+    #[error("proposal {id} has {files} files")]
+    NoFile {
+        /// Which.
+        id: ProposalId,
+        /// How many there are.
+        files: usize,
+    },
+    /// There is nothing to undo or redo it from.
+    #[error("the undo record of proposal {0} is missing or can't be read; nothing was written")]
+    NoRecord(ProposalId),
     /// The file system said no.
     #[error("can't write {path}: {source}")]
     Io {
@@ -63,36 +82,168 @@ pub enum JudgeError {
 impl Workbench {
     /// Returns all proposals of this book, oldest first.
     pub fn proposals(&self) -> Vec<QueuedProposal> {
-        todo!()
+        let queue = proposals::load(self.root()).map(|queue| queue.items).unwrap_or_default();
+        queue.into_iter().map(|queued| self.as_it_stands(queued)).collect()
     }
 
     /// Returns one.
     pub fn proposal(&self, id: &ProposalId) -> Option<QueuedProposal> {
-        todo!()
+        self.queued(id).ok().map(|queued| self.as_it_stands(queued))
     }
 
     /// Writes it. `hunks`: see [`crate::proposal::apply::plan`].
     pub fn apply(&self, id: &ProposalId, hunks: &[Vec<bool>]) -> Result<QueuedProposal, JudgeError> {
-        todo!()
+        let (_busy, queued) = self.settled(id)?;
+        queued.must_be(&[Status::Pending], "applied")?;
+        if let Some(hidden) = queued.proposal.files.iter().find(|f| is_hidden(&f.path)) {
+            return Err(JudgeError::Hidden { path: hidden.path.clone() });
+        }
+        let writes = apply::plan(&queued.proposal, |file| self.text_now(&file.path), hunks)?;
+        let files = journal::apply(self.root(), id, &writes).map_err(|e| match e {
+            JournalError::Changed { path } => Conflict::Changed { path }.into(),
+            other => JudgeError::from(other),
+        })?;
+        self.record(&queued, "applied", files.clone(), Event::Applied { files })
     }
 
     /// Replaces the proposed text of one file before it is accepted (the author edited it).
     pub fn edit(&self, id: &ProposalId, file: usize, proposed: String) -> Result<QueuedProposal, JudgeError> {
-        todo!()
+        let (_busy, queued) = self.settled(id)?;
+        queued.must_be(&[Status::Pending], "edited")?;
+        let Some(change) = queued.proposal.files.get(file) else {
+            return Err(JudgeError::NoFile { id: id.clone(), files: queued.proposal.files.len() });
+        };
+        let files = vec![Changed {
+            path: change.path.clone(),
+            before: Some(sha256_hex(&change.proposed)),
+            after: Some(sha256_hex(&proposed)),
+        }];
+        self.record(&queued, "edited", files, Event::Edited { file, proposed })
     }
 
     /// Refuses it; the reason is told to the model with the next turn.
     pub fn reject(&self, id: &ProposalId, why: Option<&str>) -> Result<QueuedProposal, JudgeError> {
-        todo!()
+        let (_busy, queued) = self.settled(id)?;
+        queued.must_be(&[Status::Pending, Status::Undone], "rejected")?;
+        let why = why.map(str::trim).filter(|why| !why.is_empty()).map(str::to_owned);
+        self.record(&queued, "rejected", vec![], Event::Rejected { why })
     }
 
     /// Takes an applied one back, to the exact bytes.
     pub fn undo(&self, id: &ProposalId) -> Result<QueuedProposal, JudgeError> {
-        todo!()
+        let (_busy, queued) = self.settled(id)?;
+        queued.must_be(&[Status::Applied], "undone")?;
+        let files = journal::undo(self.root(), id)?;
+        self.record(&queued, "undone", files.clone(), Event::Undone { files })
     }
 
     /// Applies an undone one again.
     pub fn redo(&self, id: &ProposalId) -> Result<QueuedProposal, JudgeError> {
-        todo!()
+        let (_busy, queued) = self.settled(id)?;
+        queued.must_be(&[Status::Undone], "redone")?;
+        let files = journal::redo(self.root(), id)?;
+        self.record(&queued, "redone", files.clone(), Event::Redone { files })
+    }
+
+    /// Returns the present text of a file of the book, for showing it beside a proposal. `None`: there is none.
+    pub fn text_now(&self, path: &BookPath) -> Option<String> {
+        // Where bytes are no UTF-8 the text is not theirs, and the journal, which compares bytes, writes nothing.
+        document::read(self.root(), path).ok().map(|document| document.text)
+    }
+
+    /// Waits for other processes that judge, puts right what a crash left half done, and returns the proposal.
+    fn settled(&self, id: &ProposalId) -> Result<(Lock, Queued), JudgeError> {
+        self.queued(id)?;
+        let busy = lock::busy(self.root()).map_err(store_error)?;
+        let queued = self.queued(id)?;
+        if queued.status != Status::Pending {
+            return Ok((busy, queued));
+        }
+        match journal::extent(self.root(), id)? {
+            Some(Extent::After) => {
+                let files = journal::changes(self.root(), id)?;
+                self.record(&queued, "applied", files.clone(), Event::Applied { files })?;
+            }
+            Some(Extent::Before | Extent::Between) => journal::roll_back(self.root(), id)?,
+            Some(Extent::Elsewhere) | None => {}
+        }
+        Ok((busy, self.queued(id)?))
+    }
+
+    fn queued(&self, id: &ProposalId) -> Result<Queued, JudgeError> {
+        let queue = proposals::load(self.root()).map_err(store_error)?;
+        let found = queue.items.into_iter().find(|queued| queued.proposal.id == *id);
+        found.ok_or_else(|| JudgeError::Unknown(id.clone()))
+    }
+
+    /// Compares a proposal with the files as they are.
+    fn as_it_stands(&self, queued: Queued) -> QueuedProposal {
+        let Queued { mut proposal, mut status, why, .. } = queued;
+        if status == Status::Pending {
+            let written = journal::extent(self.root(), &proposal.id).ok().flatten();
+            let plan = || apply::plan(&proposal, |file| self.text_now(&file.path), &[]);
+            match written {
+                Some(Extent::After) => status = Status::Applied,
+                Some(Extent::Between) => proposal.warnings.insert(0, INTERRUPTED.into()),
+                _ if plan().is_err() => status = Status::Stale,
+                _ => {}
+            }
+        }
+        QueuedProposal { proposal, status, why }
+    }
+
+    /// Records what became of a proposal in the queue and in the provenance, and reads the book again.
+    fn record(
+        &self,
+        queued: &Queued,
+        fate: &str,
+        files: Vec<Changed>,
+        event: Event,
+    ) -> Result<QueuedProposal, JudgeError> {
+        let id = &queued.proposal.id;
+        proposals::append(self.root(), id, event).map_err(store_error)?;
+        let queued = self.queued(id)?;
+        let record = Record::Fate(FateRecord {
+            proposal: id.clone(),
+            session: queued.session.clone(),
+            fate: fate.to_owned(),
+            edited: queued.proposal.edited,
+            files,
+        });
+        self.ledger().append(record).map_err(store_error)?;
+        // A book that can't be read in this moment stays as it was read; the proposal's fate does not depend on it.
+        let _ = self.refresh();
+        Ok(self.as_it_stands(queued))
+    }
+}
+
+const INTERRUPTED: &str = "The program ended while this was being applied: some files hold the new text. Applying or rejecting it puts them right first.";
+
+/// Whether a file is one of those that no persona has any business in: ours, git's, and whatever else hides.
+fn is_hidden(path: &BookPath) -> bool {
+    path.as_str().split('/').any(|part| part.starts_with('.'))
+}
+
+fn store_error(source: io::Error) -> JudgeError {
+    JudgeError::Io { path: "the book's .scritorio folder".into(), source }
+}
+
+impl Queued {
+    fn must_be(&self, allowed: &[Status], verb: &'static str) -> Result<(), JudgeError> {
+        if allowed.contains(&self.status) {
+            Ok(())
+        } else {
+            Err(JudgeError::State { id: self.proposal.id.clone(), status: self.status, verb })
+        }
+    }
+}
+
+impl From<JournalError> for JudgeError {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::Changed { path } => Self::ChangedSince { path },
+            JournalError::NoRecord { id } => Self::NoRecord(id),
+            JournalError::Io { path, source } => Self::Io { path, source },
+        }
     }
 }

@@ -1,15 +1,39 @@
 //! Opening a book.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use crate::config::folders::{Environment, Folders, NoFolders};
+use crate::config::toml_reader::Problem;
+use crate::config::user::UserSettings;
 use crate::domain::book::Book;
 use crate::domain::ids::BookPath;
+use crate::providers::responses::Responses;
+use crate::store;
+use crate::store::lock::Lock;
+
+use super::keys::Keys;
+use super::overlay;
 
 /// An open book with its settings, stores and sessions. Cheap to clone: clones share everything.
 #[derive(Clone)]
 pub struct Workbench {
-    // Arc<Inner>
+    pub(super) inner: Arc<Inner>,
+}
+
+/// What all clones share.
+pub(super) struct Inner {
+    pub root: PathBuf,
+    pub surroundings: Surroundings,
+    pub overrides: Overrides,
+    pub settings: RwLock<(Arc<UserSettings>, Vec<Problem>)>,
+    pub book: RwLock<Arc<Book>>,
+    pub keys: Keys,
+    /// Servers by address, made once each: a client loads certificates, and a provider remembers what it learned about its server.
+    pub servers: Mutex<BTreeMap<Option<String>, Arc<Responses>>>,
+    /// The right to write to the book, once an interface has it.
+    pub lock: Mutex<Option<Lock>>,
 }
 
 /// What the command line says over all settings.
@@ -21,6 +45,28 @@ pub struct Overrides {
     pub model: Option<String>,
     /// `--rounds`
     pub rounds: Option<u32>,
+    /// `--effort`
+    pub effort: Option<String>,
+    /// `--tier`
+    pub tier: Option<String>,
+}
+
+/// Where the program runs: its environment, and its folders.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// Settings from environment variables.
+    pub environment: Environment,
+    /// Where settings and data are.
+    pub folders: Folders,
+}
+
+impl Surroundings {
+    /// Takes them from this process.
+    pub fn of_process() -> Result<Self, NoFolders> {
+        let environment = Environment::of_process();
+        let folders = Folders::find(&environment)?;
+        Ok(Self { environment, folders })
+    }
 }
 
 /// Why a book can't be opened.
@@ -28,40 +74,71 @@ pub struct Overrides {
 pub enum OpenError {
     /// It can't be read.
     #[error(transparent)]
-    Read(#[from] crate::store::book::ReadError),
+    Read(#[from] store::book::ReadError),
     /// The user's settings are wrong.
     #[error("{0}")]
     Config(String),
 }
 
 impl Workbench {
-    /// Opens the book in `root`.
+    /// Opens the book in `root`. Writes nothing.
     pub fn open(root: &Path, overrides: Overrides) -> Result<Self, OpenError> {
-        todo!()
+        let surroundings = Surroundings::of_process().map_err(|e| OpenError::Config(e.to_string()))?;
+        Self::open_in(root, overrides, surroundings)
+    }
+
+    /// Opens the book in `root` as if in other surroundings.
+    pub fn open_in(root: &Path, overrides: Overrides, surroundings: Surroundings) -> Result<Self, OpenError> {
+        let settings = UserSettings::load(&surroundings.folders.settings_file())
+            .map_err(|e| OpenError::Config(e.to_string()))?;
+        let root = root
+            .canonicalize()
+            .map_err(|source| store::book::ReadError::Folder { path: root.to_path_buf(), source })?;
+        let book = store::book::read(&root)?;
+        let keys = Keys::new(&surroundings);
+        let inner = Inner {
+            root,
+            surroundings,
+            overrides,
+            settings: RwLock::new((Arc::new(settings.0), settings.1)),
+            book: RwLock::new(Arc::new(book)),
+            keys,
+            servers: Mutex::default(),
+            lock: Mutex::default(),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Finds the book that holds `start`, upwards from it.
+    pub fn find(start: &Path) -> Option<PathBuf> {
+        store::book::find_root(start)
     }
 
     /// Returns the book's folder.
     pub fn root(&self) -> &Path {
-        todo!()
+        &self.inner.root
     }
 
     /// Returns the book as last read.
     pub fn book(&self) -> Arc<Book> {
-        todo!()
+        Arc::clone(&self.inner.book.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Reads the folder again and returns the book.
     pub fn refresh(&self) -> Result<Arc<Book>, OpenError> {
-        todo!()
+        let book = Arc::new(store::book::read(&self.inner.root)?);
+        *self.inner.book.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&book);
+        Ok(book)
     }
 
-    /// Returns the book with the unsaved text of one document in place.
+    /// Returns the book with the unsaved text of one document in place. Names and titles stay those on disk until it is saved.
     pub fn book_with(&self, path: &BookPath, text: &str) -> Arc<Book> {
-        todo!()
+        overlay::with_text(&self.book(), path, text)
     }
 
     /// Returns provider and model that a question would go to, as shown in the status row.
     pub fn provider_and_model(&self) -> (String, String) {
-        todo!()
+        let choices = self.choices();
+        (choices.provider.value, choices.model.value)
     }
 }

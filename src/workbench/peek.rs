@@ -1,8 +1,20 @@
 //! What would be sent, made by the same function that sends it.
 
+use std::fmt::Write;
+
 use serde_json::Value;
 
-use super::{Ask, Workbench};
+use crate::agent::first_request;
+use crate::domain::conversation::{Failure, FailureKind};
+use crate::domain::passage::count_words;
+use crate::domain::safe_text;
+use crate::providers::Item;
+
+use super::provider::{OFFLINE, OPENAI, default_model};
+use super::{Ask, Workbench, chat};
+
+/// Bytes of English prose and JSON that make about one token.
+const BYTES_PER_TOKEN: usize = 4;
 
 /// Everything that a question would send.
 #[derive(Debug, Clone)]
@@ -13,6 +25,8 @@ pub struct Peek {
     pub instructions: String,
     /// The context message, if any.
     pub context: Option<String>,
+    /// What is said: conversation and question, as sent.
+    pub input: String,
     /// Names of the tools on offer.
     pub tools: Vec<String>,
     /// The whole body, byte for byte as it is sent (pretty-printed only for display).
@@ -26,17 +40,85 @@ pub struct Peek {
 impl Peek {
     /// Renders the peek view as plain text, the same in the popup and in `scritorio prompt --format text`.
     pub fn text(&self) -> String {
-        todo!()
+        let mut out = String::new();
+        let mut section = |title: &str, text: &str| {
+            let _ = writeln!(out, "== {title} ({})\n\n{}\n", sizes(text), safe_text::block(text.trim_end()));
+        };
+        section("Instructions", &self.instructions);
+        section("Context", self.context.as_deref().unwrap_or("None: no document is open."));
+        section("Input", &self.input);
+        let tools = self.body.get("tools").map(ToString::to_string).unwrap_or_default();
+        let names = if self.tools.is_empty() { "None.".to_owned() } else { self.tools.join("\n") };
+        let private = self.private.as_deref().unwrap_or("Nothing beyond the book itself.");
+        format!(
+            "Goes to: {destination}\nWhole request: {bytes} bytes, about {tokens} tokens (a rough estimate: {BYTES_PER_TOKEN} bytes each)\n\n\
+             {out}== Tools ({count}, their schemas are {schemas} bytes)\n\n{names}\n\n== Private to this turn, sent only if a tool asks\n\n{private}\n",
+            destination = safe_text::line(&self.destination),
+            bytes = self.bytes,
+            tokens = self.bytes.div_ceil(BYTES_PER_TOKEN),
+            count = self.tools.len(),
+            schemas = tools.len(),
+        )
     }
 }
 
+fn sizes(text: &str) -> String {
+    format!("{} bytes, {} words", text.len(), count_words(text))
+}
+
 impl Workbench {
-    /// Builds the request for `ask` without sending it. `format` asks for another wire than the provider's own: `responses` or `chat`.
-    pub fn peek(
-        &self,
-        ask: &Ask,
-        format: Option<&str>,
-    ) -> Result<Peek, crate::domain::conversation::Failure> {
-        todo!()
+    /// Builds the request for `ask` without sending it. Needs no key. `format` asks for another wire than the provider's own: `responses` or `chat`.
+    pub fn peek(&self, ask: &Ask, format: Option<&str>) -> Result<Peek, Failure> {
+        let choices = self.choices();
+        let destination = self.destination(&choices.provider.value)?;
+        let (name, model) = match format {
+            Some("responses" | "chat") if choices.provider.value == OFFLINE => {
+                (OPENAI.to_owned(), default_model(OPENAI).to_owned())
+            }
+            None | Some("responses" | "chat") => (choices.provider.value, choices.model.value),
+            Some(other) => {
+                return Err(Failure {
+                    kind: FailureKind::Work,
+                    message: format!("There is no format `{other}`."),
+                    hint: "The formats are: text, responses, chat.".into(),
+                });
+            }
+        };
+        let setup = self.setup(ask, &name, model, &self.destination(&name)?)?;
+        let request = first_request(&setup);
+        let body = match format {
+            Some("chat") => chat::body(&request, &setup.registry),
+            _ => setup.provider.body(&request),
+        };
+        let fresh = request.items.get(request.fresh..).unwrap_or_default();
+        let context = fresh.iter().find_map(|item| match item {
+            Item::Context(text) => Some(text.clone()),
+            _ => None,
+        });
+        Ok(Peek {
+            destination,
+            input: input(fresh),
+            instructions: request.instructions,
+            context,
+            tools: setup.registry.specs().map(|spec| spec.name.to_owned()).collect(),
+            bytes: body.to_string().len(),
+            body,
+            private: ask.selection.as_ref().map(|selection| {
+                let words = count_words(&selection.text);
+                format!("The selection: {words} words from {}.", selection.path)
+            }),
+        })
     }
+}
+
+/// What is said, for reading: the same words in the same order as in the body.
+fn input(items: &[Item]) -> String {
+    let parts = items.iter().filter_map(|item| match item {
+        Item::Context(_) | Item::Raw(_) => None,
+        Item::Author(text) => Some(format!("User: {text}")),
+        Item::Persona(text) => Some(format!("Assistant: {text}")),
+        Item::Call { name, arguments, .. } => Some(format!("Call: {name} {arguments}")),
+        Item::Output { name, output, .. } => Some(format!("Output of {name}: {output}")),
+    });
+    parts.collect::<Vec<_>>().join("\n\n")
 }

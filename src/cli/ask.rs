@@ -1,0 +1,99 @@
+//! `scritorio ask`: one turn.
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::agent::event::TurnEventKind;
+use crate::domain::ids::SessionId;
+use crate::proposal::Status;
+use crate::workbench::Ask;
+
+use super::Context;
+use super::error::{CliError, Kind};
+use super::turn::{self, Model, Open, Progress, Ran, Words, proposal_json};
+
+/// Ask a board member: the answer on standard output, the tools as they run on standard error
+#[derive(Debug, Args)]
+pub(super) struct AskVerb {
+    /// The question
+    question: String,
+    #[command(flatten)]
+    model: Model,
+    #[command(flatten)]
+    open: Open,
+    /// Go on with this conversation [default: a new one]
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Give JSON lines while the answer arrives
+    #[arg(long)]
+    stream: bool,
+}
+
+impl AskVerb {
+    pub(super) fn execute(self, context: &Context) -> Result<(), CliError> {
+        if self.question.trim().is_empty() {
+            return Err(CliError::new(Kind::Usage, "The question is empty."));
+        }
+        let workbench = context.open(self.model.overrides())?;
+        let ask = Ask {
+            persona: self.model.persona.clone(),
+            session: self.session.clone().map(SessionId::new),
+            ..self.open.ask(&workbench, self.question.clone())?
+        };
+        let (mut progress, mut words) = (Progress::default(), Words::default());
+        let ran = turn::run(&workbench, &ask, |event| {
+            if self.stream {
+                return stream_line(event, &mut words).map_or(Ok(()), |line| context.output.line(&line));
+            }
+            progress.show(&context.output, event);
+            Ok(())
+        })?;
+        if self.stream {
+            return last_line(context, ran);
+        }
+        print(context, ran)
+    }
+}
+
+/// Prints a turn that is over: the answer alone, or the JSON of all of it.
+pub(super) fn print(context: &Context, ran: Ran) -> Result<(), CliError> {
+    if let Some(words) = &ran.finished.not_kept {
+        context.output.progress(words);
+    }
+    if context.output.json {
+        context.output.document(&ran.to_json())?;
+    } else if ran.failure.is_none() {
+        context.output.text(&ran.finished.grounded.shown)?;
+    }
+    ran.failure.map_or(Ok(()), |error| Err(CliError { told: true, ..error }))
+}
+
+fn last_line(context: &Context, ran: Ran) -> Result<(), CliError> {
+    if let Some(words) = &ran.finished.not_kept {
+        context.output.progress(words);
+    }
+    let event = if ran.failure.is_some() { "failed" } else { "done" };
+    context.output.line(&with_event(event, ran.to_json()))?;
+    ran.failure.map_or(Ok(()), |error| Err(CliError { told: true, ..error }))
+}
+
+fn stream_line(event: &TurnEventKind, words: &mut Words) -> Option<Value> {
+    Some(match event {
+        TurnEventKind::Round { round, of } => json!({ "event": "round", "round": round, "of": of }),
+        TurnEventKind::Text(piece) => json!({ "event": "text", "text": words.take(piece)? }),
+        TurnEventKind::Tool(record) => with_event("tool", json!(record)),
+        TurnEventKind::Proposed(proposal) => with_event("proposal", proposal_json(proposal, Status::Pending)),
+        TurnEventKind::Tier(tier) => json!({ "event": "tier", "tier": tier }),
+        TurnEventKind::Retry(why) => json!({ "event": "retry", "why": why }),
+        TurnEventKind::Usage(usage) => with_event("usage", json!(usage)),
+        TurnEventKind::Reasoning | TurnEventKind::Ended(_) => return None,
+    })
+}
+
+fn with_event(event: &str, value: Value) -> Value {
+    let mut line = serde_json::Map::from_iter([("event".to_owned(), event.into())]);
+    if let Value::Object(fields) = value {
+        line.extend(fields);
+    }
+    Value::Object(line)
+}

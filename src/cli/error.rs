@@ -1,0 +1,198 @@
+//! Errors of the command line: a kind with an exit code, what happened, and what to do next.
+
+use std::backtrace::Backtrace;
+
+use serde_json::{Value, json};
+
+use crate::domain::conversation::{Failure, FailureKind};
+use crate::workbench::init::InitError;
+use crate::workbench::keys::KeyError;
+use crate::workbench::look::{NotFound, SelectError};
+use crate::workbench::{JudgeError, OpenError};
+
+/// What kind of error it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The work failed.
+    Work,
+    /// It was asked for wrongly.
+    Usage,
+    /// Network, authentication, quota.
+    Provider,
+    /// The model still called tools after the last round.
+    RoundLimit,
+    /// No local tool was called where one was required.
+    NoToolCall,
+    /// The author stopped it.
+    Cancelled,
+}
+
+impl Kind {
+    pub(super) fn exit_code(self) -> u8 {
+        match self {
+            Self::Work => 1,
+            Self::Usage => 2,
+            Self::Provider => 3,
+            Self::RoundLimit => 4,
+            Self::NoToolCall => 5,
+            Self::Cancelled => 130,
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Work => "work",
+            Self::Usage => "usage",
+            Self::Provider => "provider",
+            Self::RoundLimit => "round_limit",
+            Self::NoToolCall => "no_tool_call",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// Why a verb did not do what was asked.
+#[derive(Debug)]
+pub(super) struct CliError {
+    pub kind: Kind,
+    pub message: String,
+    pub hint: String,
+    /// The cause as the program sees it, for `--debug`.
+    pub details: String,
+    pub backtrace: Backtrace,
+    /// The result on standard output says it already.
+    pub told: bool,
+}
+
+impl CliError {
+    pub(super) fn new(kind: Kind, message: impl Into<String>) -> Self {
+        let backtrace = Backtrace::capture();
+        Self {
+            kind,
+            message: message.into(),
+            hint: String::new(),
+            details: String::new(),
+            backtrace,
+            told: false,
+        }
+    }
+
+    pub(super) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: hint.into(), ..self }
+    }
+
+    /// Takes an error whose words are its message, as a sentence.
+    fn of(kind: Kind, error: &(impl std::error::Error + std::fmt::Debug)) -> Self {
+        let message = sentence(&error.to_string());
+        Self { details: format!("{error:?}"), ..Self::new(kind, message) }
+    }
+
+    /// Returns what `--json` shows.
+    pub(super) fn to_json(&self) -> Value {
+        json!({ "kind": self.kind.as_str(), "message": self.message, "hint": self.hint })
+    }
+}
+
+/// Makes an error's words a sentence. A file name or id in front keeps its case.
+fn sentence(words: &str) -> String {
+    let mut chars = words.chars();
+    let first_word = words.split_whitespace().next().unwrap_or_default();
+    let begin = match chars.next() {
+        Some(first) if first_word.chars().all(|c| c.is_ascii_lowercase() || c == '\'') => {
+            first.to_uppercase().chain(chars).collect()
+        }
+        _ => words.to_owned(),
+    };
+    if begin.ends_with(['.', '?', '!']) { begin } else { begin + "." }
+}
+
+impl From<&Failure> for CliError {
+    fn from(failure: &Failure) -> Self {
+        let kind = match failure.kind {
+            FailureKind::Work => Kind::Work,
+            FailureKind::Provider => Kind::Provider,
+            FailureKind::RoundLimit => Kind::RoundLimit,
+            FailureKind::NoToolCall => Kind::NoToolCall,
+        };
+        Self::new(kind, failure.message.clone()).hint(failure.hint.clone())
+    }
+}
+
+impl From<Failure> for CliError {
+    fn from(failure: Failure) -> Self {
+        Self::from(&failure)
+    }
+}
+
+impl From<OpenError> for CliError {
+    fn from(error: OpenError) -> Self {
+        let hint = match &error {
+            OpenError::Read(_) => "Name a book's folder with --project DIR.",
+            OpenError::Config(_) => "Correct the settings, then try again.",
+        };
+        Self::of(Kind::Work, &error).hint(hint)
+    }
+}
+
+impl From<JudgeError> for CliError {
+    fn from(error: JudgeError) -> Self {
+        let hint = match &error {
+            JudgeError::Unknown(_) => "`scritorio proposals list` lists them.",
+            JudgeError::Conflict(_) => {
+                "`scritorio proposals show ID` shows both sides; ask again to get a proposal for the file as it is."
+            }
+            JudgeError::ChangedSince { .. } => "Take your later change back first, or edit the file by hand.",
+            _ => "",
+        };
+        Self::of(Kind::Work, &error).hint(hint)
+    }
+}
+
+impl From<NotFound> for CliError {
+    fn from(error: NotFound) -> Self {
+        let hint = if error.near.is_empty() {
+            String::new()
+        } else {
+            format!("Near to that: {}.", error.near.join(", "))
+        };
+        Self::of(Kind::Work, &error).hint(hint)
+    }
+}
+
+impl From<SelectError> for CliError {
+    fn from(error: SelectError) -> Self {
+        match error {
+            SelectError::NotFound(error) => error.into(),
+            error @ SelectError::Range { .. } => Self::of(Kind::Usage, &error)
+                .hint("Offsets count bytes from the first one of the file, and fall between characters."),
+            error @ SelectError::Nowhere => {
+                Self::of(Kind::Usage, &error).hint("Give the words exactly, or use --select FILE:START-END.")
+            }
+        }
+    }
+}
+
+impl From<InitError> for CliError {
+    fn from(error: InitError) -> Self {
+        Self::of(Kind::Work, &error)
+    }
+}
+
+impl From<KeyError> for CliError {
+    fn from(error: KeyError) -> Self {
+        Self::of(Kind::Work, &error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_reads_as_a_sentence() {
+        assert_eq!(sentence("can't read x"), "Can't read x.");
+        assert_eq!(sentence("config.toml:1:2: wrong"), "config.toml:1:2: wrong.");
+        assert_eq!(sentence("a/b.md has changed"), "a/b.md has changed.");
+        assert_eq!(sentence(""), ".");
+    }
+}

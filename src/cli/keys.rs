@@ -1,0 +1,127 @@
+//! `scritorio keys`: keys of providers, in the system's keychain.
+//!
+//! A key is never an argument, where the list of processes would show it, and is never printed.
+
+use std::io::{IsTerminal, Read};
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::workbench::Surroundings;
+use crate::workbench::keys::{KeyError, KeyStatus, Keys};
+use crate::workbench::provider::{NAMES, OFFLINE};
+
+use super::error::{CliError, Kind};
+use super::{Context, masked};
+
+/// Most bytes that are read as a key.
+const MAX_KEY: u64 = 64 * 1024;
+
+/// Set, delete and find the keys of providers
+#[derive(Debug, Args)]
+pub(super) struct KeysVerb {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Put a key into the keychain: typed unseen, or read from standard input
+    Set(Provider),
+    /// Delete a key from the keychain
+    Delete(Provider),
+    /// Say where the keys are, without showing them
+    Status {
+        /// Only of this provider
+        provider: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Provider {
+    /// The provider, e.g. openai
+    provider: String,
+}
+
+impl KeysVerb {
+    pub(super) fn execute(self, context: &Context) -> Result<(), CliError> {
+        let surroundings =
+            Surroundings::of_process().map_err(|e| CliError::new(Kind::Work, format!("{e}.")))?;
+        let keys = Keys::new(&surroundings);
+        match self.verb {
+            Verb::Set(Provider { provider }) => {
+                known(&provider)?;
+                let key = read_key(&provider)?;
+                keys.set(&provider, &key).map_err(|e| explain(e, &provider))?;
+                done(context, &keys.status(&provider), "The key is in the keychain.")
+            }
+            Verb::Delete(Provider { provider }) => {
+                known(&provider)?;
+                let deleted = keys.delete(&provider).map_err(|e| explain(e, &provider))?;
+                let words = if deleted { "The key is deleted." } else { "There was no key in the keychain." };
+                done(context, &keys.status(&provider), words)
+            }
+            Verb::Status { provider } => {
+                if let Some(provider) = &provider {
+                    known(provider)?;
+                }
+                let wanted =
+                    NAMES.into_iter().filter(|n| provider.as_deref().map_or(*n != OFFLINE, |p| p == *n));
+                status(context, &wanted.map(|name| keys.status(name)).collect::<Vec<_>>())
+            }
+        }
+    }
+}
+
+fn known(provider: &str) -> Result<(), CliError> {
+    if NAMES.contains(&provider) && provider != OFFLINE {
+        return Ok(());
+    }
+    let names: Vec<_> = NAMES.into_iter().filter(|name| *name != OFFLINE).collect();
+    let message = format!("There is no provider `{provider}` that takes a key.");
+    Err(CliError::new(Kind::Usage, message).hint(format!("These do: {}.", names.join(", "))))
+}
+
+fn read_key(provider: &str) -> Result<String, CliError> {
+    let unread = |e: std::io::Error| CliError::new(Kind::Work, format!("The key can't be read: {e}."));
+    if std::io::stdin().is_terminal() {
+        let typed = masked::read(&format!("Key for {provider} (it is not shown): ")).map_err(unread)?;
+        return typed.ok_or_else(|| CliError::new(Kind::Cancelled, "Cancelled."));
+    }
+    let mut key = String::new();
+    std::io::stdin().take(MAX_KEY).read_to_string(&mut key).map_err(unread)?;
+    Ok(key)
+}
+
+fn explain(error: KeyError, provider: &str) -> CliError {
+    let variable = format!("{}_API_KEY", provider.to_ascii_uppercase());
+    match error {
+        KeyError::Bad(_) => CliError::from(error).hint("Nothing was stored."),
+        error => CliError::from(error).hint(format!(
+            "Put the key into the environment variable {variable} instead; it is never kept in a file."
+        )),
+    }
+}
+
+fn done(context: &Context, status: &KeyStatus, words: &str) -> Result<(), CliError> {
+    if context.output.json { context.output.document(&json!(status)) } else { context.output.text(words) }
+}
+
+fn status(context: &Context, all: &[KeyStatus]) -> Result<(), CliError> {
+    if context.output.json {
+        return context.output.document(&all);
+    }
+    let row = |status: &KeyStatus| {
+        let place = match status.source {
+            "environment" => format!("in {}", status.variable),
+            "keychain" => "in the keychain".to_owned(),
+            "none" => {
+                format!("none; set {} or use `scritorio keys set {}`", status.variable, status.provider)
+            }
+            _ => "unknown".to_owned(),
+        };
+        let problem = status.problem.as_deref().map(|p| format!(" ({p})")).unwrap_or_default();
+        vec![status.provider.clone(), place + &problem]
+    };
+    context.output.table(&all.iter().map(row).collect::<Vec<_>>())
+}

@@ -1,0 +1,140 @@
+//! Standard output and standard error.
+//!
+//! Text from files, models and servers reaches a terminal only with its control characters made visible, also inside JSON. Whoever reads and
+//! has closed the pipe wants no more: that is no error.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::domain::safe_text;
+
+use super::error::{CliError, Kind};
+
+/// Where results go.
+pub(super) struct Output {
+    pub json: bool,
+    terminal: bool,
+}
+
+impl Output {
+    pub(super) fn new(json: bool) -> Self {
+        Self { json, terminal: io::stdout().is_terminal() }
+    }
+
+    /// Whether a person reads the result on a terminal.
+    pub(super) fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    /// Prints the one JSON document of a verb.
+    pub(super) fn document(&self, value: &impl Serialize) -> Result<(), CliError> {
+        let text = serde_json::to_string_pretty(value).map_err(|e| broken(&e))?;
+        self.raw(&visible(&text))
+    }
+
+    /// Prints one JSON line of a stream.
+    pub(super) fn line(&self, value: &impl Serialize) -> Result<(), CliError> {
+        let text = serde_json::to_string(value).map_err(|e| broken(&e))?;
+        self.raw(&visible(&text))
+    }
+
+    /// Prints text for people. Into a pipe it goes byte for byte.
+    pub(super) fn text(&self, text: &str) -> Result<(), CliError> {
+        if self.terminal { self.raw(&safe_text::block(text)) } else { self.raw(text) }
+    }
+
+    /// Prints a table for people: columns are as wide as their longest cell.
+    pub(super) fn table(&self, rows: &[Vec<String>]) -> Result<(), CliError> {
+        let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width =
+            |n: usize| rows.iter().filter_map(|r| r.get(n)).map(|c| c.chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let mut out = String::new();
+        for row in rows {
+            let last = row.len().saturating_sub(1);
+            for (n, cell) in row.iter().enumerate() {
+                let cell = safe_text::line(cell);
+                let _ =
+                    if n == last { writeln!(out, "{cell}") } else { write!(out, "{cell:0$}  ", widths[n]) };
+            }
+        }
+        if out.is_empty() { Ok(()) } else { self.raw(out.trim_end()) }
+    }
+
+    /// Says on standard error how the work goes on.
+    pub(super) fn progress(&self, words: &str) {
+        let _ = writeln!(io::stderr(), "{}", safe_text::line(words));
+    }
+
+    /// Says what went wrong, and returns the exit code.
+    pub(super) fn fail(&self, error: &CliError, debug: bool) -> ExitCode {
+        if self.json && !error.told {
+            let _ = self.document(&json!({ "error": error.to_json() }));
+        }
+        if !self.json {
+            let _ = writeln!(io::stderr(), "{}", safe_text::block(&error.message));
+            if !error.hint.is_empty() {
+                let _ = writeln!(io::stderr(), "{}", safe_text::block(&error.hint));
+            }
+        }
+        if debug && !error.details.is_empty() {
+            let _ = writeln!(io::stderr(), "{}", safe_text::block(&error.details));
+        }
+        if error.backtrace.status() == std::backtrace::BacktraceStatus::Captured {
+            let _ = writeln!(io::stderr(), "{}", error.backtrace);
+        }
+        ExitCode::from(error.kind.exit_code())
+    }
+
+    fn raw(&self, text: &str) -> Result<(), CliError> {
+        let mut out = io::stdout().lock();
+        let mut written = out.write_all(text.as_bytes());
+        if !text.ends_with('\n') {
+            written = written.and_then(|()| out.write_all(b"\n"));
+        }
+        match written.and_then(|()| out.flush()) {
+            Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+                Err(CliError::new(Kind::Work, format!("The result can't be written: {e}.")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Escapes inside JSON what a terminal would obey and JSON allows.
+fn visible(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '\n' || safe_text::symbol(c).is_none() {
+            out.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        }
+    }
+    out
+}
+
+fn broken(error: &serde_json::Error) -> CliError {
+    CliError::new(Kind::Work, format!("The result can't be put into JSON: {error}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_the_same_value_without_anything_that_a_terminal_obeys() {
+        let value = json!({ "a": "\u{1b}[31m\u{9b}x\u{202e}\u{e0041}\n", "b": ["é", 1] });
+        for text in [serde_json::to_string(&value).unwrap(), serde_json::to_string_pretty(&value).unwrap()] {
+            let shown = visible(&text);
+            assert!(!shown.chars().any(|c| c != '\n' && safe_text::symbol(c).is_some()), "{shown}");
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+        }
+    }
+}

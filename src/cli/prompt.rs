@@ -1,0 +1,59 @@
+//! `scritorio prompt`: what would be sent.
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use crate::workbench::Ask;
+
+use super::Context;
+use super::error::CliError;
+use super::turn::{Model, Open};
+
+/// Show what a question would send, byte for byte, without sending it
+#[derive(Debug, Args)]
+pub(super) struct Prompt {
+    /// The question
+    #[arg(long, value_name = "QUESTION", default_value = "")]
+    ask: String,
+    #[command(flatten)]
+    model: Model,
+    #[command(flatten)]
+    open: Open,
+    /// For reading, or the body of a request
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    Text,
+    Responses,
+    Chat,
+}
+
+impl Prompt {
+    pub(super) fn execute(self, context: &Context) -> Result<(), CliError> {
+        let workbench = context.open(self.model.overrides())?;
+        let ask = Ask { persona: self.model.persona.clone(), ..self.open.ask(&workbench, self.ask.clone())? };
+        let format = match self.format {
+            Format::Text => None,
+            Format::Responses => Some("responses"),
+            Format::Chat => Some("chat"),
+        };
+        let peek = workbench.peek(&ask, format)?;
+        match self.format {
+            Format::Responses | Format::Chat => context.output.document(&peek.body),
+            Format::Text if context.output.json => context.output.document(&json!({
+                "destination": peek.destination,
+                "instructions": peek.instructions,
+                "context": peek.context,
+                "input": peek.input,
+                "tools": peek.tools,
+                "private": peek.private,
+                "bytes": peek.bytes,
+                "body": peek.body,
+            })),
+            Format::Text => context.output.text(&peek.text()),
+        }
+    }
+}

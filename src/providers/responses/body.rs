@@ -1,0 +1,352 @@
+//! The body of a request: a pure function of what is asked.
+//!
+//! Never sends `temperature` (reasoning models refuse it), never a field that the request leaves open.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::providers::{Item, Request, ToolChoice};
+
+/// The smallest `max_output_tokens` that the API takes.
+const MIN_OUTPUT_TOKENS: u32 = 16;
+
+/// Builds the body for a server that keeps responses, or for one that does not.
+pub fn body(request: &Request, server_keeps: bool) -> Value {
+    let store = server_keeps && request.options.store;
+    let previous = request.previous_response_id.as_deref().filter(|_| store);
+    let input = match previous {
+        Some(_) => continuation(request.items.get(request.fresh..).unwrap_or_default()),
+        None => opening(&request.items, store),
+    };
+    assemble(request, input, previous, store)
+}
+
+/// Builds the body of a second attempt, after the server refused to continue from a response: the whole conversation.
+pub fn whole_conversation(request: &Request, server_keeps: bool) -> Value {
+    // Reasoning that only the server could read is of no use without the server's memory, and the calls
+    // that followed it are bound to it by their ids.
+    let known_by_id_only =
+        |raw: &Value| is(raw, "reasoning") && raw.get("encrypted_content").is_none_or(Value::is_null);
+    let mut items = request.items.clone();
+    if items.iter().any(|item| matches!(item, Item::Raw(raw) if known_by_id_only(raw))) {
+        items.retain(|item| !matches!(item, Item::Raw(raw) if is(raw, "reasoning")));
+        for item in &mut items {
+            if let Item::Raw(Value::Object(raw)) = item {
+                raw.shift_remove("id");
+            }
+        }
+    }
+    let store = server_keeps && request.options.store;
+    assemble(request, opening(&items, store), None, store)
+}
+
+fn assemble(request: &Request, input: Value, previous: Option<&str>, store: bool) -> Value {
+    let options = &request.options;
+    let mut body = Map::new();
+    let mut put = |field: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            body.insert(field.to_owned(), value);
+        }
+    };
+    put("model", Some(request.model.as_str().into()));
+    put("instructions", (!request.instructions.is_empty()).then(|| request.instructions.as_str().into()));
+    put("input", Some(input));
+    put("previous_response_id", previous.map(Into::into));
+    if !request.tools.is_empty() {
+        put("tools", Some(request.tools.clone().into()));
+        put("tool_choice", Some(tool_choice(&request.tool_choice)));
+        put("parallel_tool_calls", Some(false.into()));
+    }
+    put("max_output_tokens", options.max_output_tokens.map(|most| most.max(MIN_OUTPUT_TOKENS).into()));
+    put("reasoning", options.reasoning_effort.as_ref().map(|effort| json!({ "effort": effort })));
+    put("text", text(options.response_format.as_ref(), options.verbosity.as_deref()));
+    put("service_tier", options.service_tier.as_deref().map(Into::into));
+    put("store", Some(store.into()));
+    put("stream", Some(true.into()));
+    put("include", (!store).then(|| json!(["reasoning.encrypted_content"])));
+    Value::Object(body)
+}
+
+fn tool_choice(choice: &ToolChoice) -> Value {
+    match choice {
+        ToolChoice::Auto => "auto".into(),
+        ToolChoice::Required => "required".into(),
+        ToolChoice::Named(name) => json!({ "type": "function", "name": name }),
+    }
+}
+
+fn text(format: Option<&Value>, verbosity: Option<&str>) -> Option<Value> {
+    let format = format.map(|format| match format {
+        Value::String(kind) => json!({ "type": kind }),
+        whole if ["text", "json_object", "json_schema"].iter().any(|kind| is(whole, kind)) => whole.clone(),
+        schema => json!({ "type": "json_schema", "name": "answer", "schema": schema, "strict": true }),
+    });
+    let mut text = Map::new();
+    text.extend(format.map(|f| ("format".to_owned(), f)));
+    text.extend(verbosity.map(|v| ("verbosity".to_owned(), v.into())));
+    (!text.is_empty()).then_some(Value::Object(text))
+}
+
+/// What is sent without an earlier response: everything that was said up to the question as one labelled text, then this turn's items.
+fn opening(items: &[Item], store: bool) -> Value {
+    let said = items.iter().rposition(|i| matches!(i, Item::Author(_))).map_or(0, |question| question + 1);
+    let (said, since) = items.split_at(said);
+    let joined = labelled(said);
+    if store && since.is_empty() {
+        return joined.into();
+    }
+    let mut input = vec![json!({ "role": "user", "content": joined })];
+    input.extend(verbatim(since));
+    input.into()
+}
+
+/// What is sent on top of an earlier response: new words as one labelled text, or the outputs that it waits for.
+fn continuation(fresh: &[Item]) -> Value {
+    if fresh.iter().all(|item| label(item).is_some()) {
+        labelled(fresh).into()
+    } else {
+        verbatim(fresh).into()
+    }
+}
+
+/// Joins what was said; what tools did in earlier turns is left out.
+fn labelled(items: &[Item]) -> String {
+    let parts = items.iter().filter_map(label).map(|(who, words)| format!("{who}: {words}"));
+    parts.collect::<Vec<_>>().join("\n\n")
+}
+
+fn label(item: &Item) -> Option<(&'static str, &str)> {
+    match item {
+        Item::Context(words) | Item::Author(words) => Some(("User", words)),
+        Item::Persona(words) => Some(("Assistant", words)),
+        Item::Call { .. } | Item::Output { .. } | Item::Raw(_) => None,
+    }
+}
+
+/// Every item as an item of the API, in order. What is there as the server sent it is not repeated in our words.
+fn verbatim(items: &[Item]) -> Vec<Value> {
+    let raw = || items.iter().filter_map(|i| if let Item::Raw(raw) = i { Some(raw) } else { None });
+    let raw_calls: HashSet<&str> =
+        raw().filter(|r| is(r, "function_call")).filter_map(|r| r.get("call_id")?.as_str()).collect();
+    let raw_message = raw().any(|r| is(r, "message"));
+    items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Context(words) | Item::Author(words) => Some(json!({ "role": "user", "content": words })),
+            Item::Persona(words) => (!raw_message).then(|| json!({ "role": "assistant", "content": words })),
+            Item::Call { call_id, .. } if raw_calls.contains(call_id.as_str()) => None,
+            Item::Call { call_id, name, arguments } => Some(
+                json!({ "type": "function_call", "call_id": call_id, "name": name, "arguments": arguments }),
+            ),
+            Item::Output { call_id, output, .. } => {
+                Some(json!({ "type": "function_call_output", "call_id": call_id, "output": output }))
+            }
+            Item::Raw(raw) => Some(raw.clone()),
+        })
+        .collect()
+}
+
+fn is(value: &Value, kind: &str) -> bool {
+    value.get("type").and_then(Value::as_str) == Some(kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::CallId;
+    use crate::providers::Options;
+
+    fn call(id: &str) -> Item {
+        Item::Call { call_id: CallId::new(id), name: "search_codex".into(), arguments: "{}".into() }
+    }
+
+    fn output(id: &str) -> Item {
+        Item::Output { call_id: CallId::new(id), name: "search_codex".into(), output: format!("out {id}") }
+    }
+
+    fn context() -> Item {
+        Item::Context("Open: Turnover, 1943 words".into())
+    }
+
+    fn author(words: &str) -> Item {
+        Item::Author(words.into())
+    }
+
+    fn persona(words: &str) -> Item {
+        Item::Persona(words.into())
+    }
+
+    fn request(items: Vec<Item>, store: bool) -> Request {
+        Request {
+            model: "gpt-x".into(),
+            instructions: "Be brief.".into(),
+            items,
+            fresh: 0,
+            previous_response_id: None,
+            tools: vec![],
+            tool_choice: ToolChoice::Auto,
+            options: Options { store, ..Options::default() },
+        }
+    }
+
+    /// An earlier turn with a call, then a question.
+    fn second_turn() -> Vec<Item> {
+        vec![
+            author("Hi"),
+            call("c0"),
+            output("c0"),
+            Item::Raw(json!({ "type": "message", "id": "m0" })),
+            persona("Good day"),
+            context(),
+            author("Who?"),
+        ]
+    }
+
+    const SECOND_TURN: &str =
+        "User: Hi\n\nAssistant: Good day\n\nUser: Open: Turnover, 1943 words\n\nUser: Who?";
+
+    #[test]
+    fn the_first_request_of_a_stateful_turn_is_one_labelled_text() {
+        let body = body(&request(second_turn(), true), true);
+        assert_eq!(
+            body,
+            json!({ "model": "gpt-x", "instructions": "Be brief.", "input": SECOND_TURN, "store": true, "stream": true })
+        );
+    }
+
+    #[test]
+    fn a_turn_that_continues_sends_only_what_is_new() {
+        let mut request = request(second_turn(), true);
+        (request.fresh, request.previous_response_id) = (5, Some("resp_1".into()));
+        let body = body(&request, true);
+        assert_eq!(body["input"], "User: Open: Turnover, 1943 words\n\nUser: Who?");
+        assert_eq!(
+            (&body["previous_response_id"], &body["instructions"]),
+            (&"resp_1".into(), &"Be brief.".into())
+        );
+    }
+
+    #[test]
+    fn a_continuation_holds_only_outputs_and_new_words() {
+        let mut items = second_turn();
+        items.extend([Item::Raw(json!({ "type": "function_call", "call_id": "c1" })), output("c1")]);
+        let mut request = request(items, true);
+        (request.fresh, request.previous_response_id) = (8, Some("resp_1".into()));
+        let outputs = json!({ "type": "function_call_output", "call_id": "c1", "output": "out c1" });
+        assert_eq!(body(&request, true)["input"], json!([outputs]));
+        request.items.push(author("Stop. What now?"));
+        assert_eq!(
+            body(&request, true)["input"],
+            json!([outputs, { "role": "user", "content": "Stop. What now?" }])
+        );
+    }
+
+    #[test]
+    fn a_call_that_the_program_made_is_sent_with_its_output() {
+        let mut items = second_turn();
+        items.extend([call("forced"), output("forced")]);
+        let mut request = request(items, true);
+        (request.fresh, request.previous_response_id) = (7, Some("resp_1".into()));
+        let input = body(&request, true)["input"].clone();
+        assert_eq!(
+            input[0],
+            json!({ "type": "function_call", "call_id": "forced", "name": "search_codex", "arguments": "{}" })
+        );
+        assert_eq!(input[1]["call_id"], "forced");
+    }
+
+    #[test]
+    fn without_the_servers_memory_every_item_since_the_question_follows_untouched() {
+        let reasoning =
+            json!({ "type": "reasoning", "id": "rs", "encrypted_content": "e", "new_field": [1] });
+        let raw_call =
+            json!({ "type": "function_call", "id": "fc", "call_id": "c1", "name": "n", "arguments": "{}" });
+        let mut items = second_turn();
+        items.extend([
+            Item::Raw(reasoning.clone()),
+            call("c1"),
+            Item::Raw(raw_call.clone()),
+            output("c1"),
+            call("c2"),
+            output("c2"),
+        ]);
+        let mut request = request(items, false);
+        (request.fresh, request.previous_response_id) = (9, Some("resp_1".into()));
+        for body in [
+            body(&request, true),
+            body(
+                &Request { options: Options { store: true, ..Options::default() }, ..request.clone() },
+                false,
+            ),
+        ] {
+            assert_eq!(
+                body["input"],
+                json!([
+                    { "role": "user", "content": SECOND_TURN },
+                    reasoning,
+                    raw_call,
+                    { "type": "function_call_output", "call_id": "c1", "output": "out c1" },
+                    { "type": "function_call", "call_id": "c2", "name": "search_codex", "arguments": "{}" },
+                    { "type": "function_call_output", "call_id": "c2", "output": "out c2" },
+                ])
+            );
+            assert_eq!(body.get("previous_response_id"), None);
+            assert_eq!(
+                (&body["store"], &body["include"]),
+                (&false.into(), &json!(["reasoning.encrypted_content"]))
+            );
+        }
+    }
+
+    #[test]
+    fn after_a_refusal_nothing_refers_to_what_only_the_server_knew() {
+        let mut items = vec![author("Who?")];
+        items.push(Item::Raw(json!({ "type": "reasoning", "id": "rs" })));
+        items.push(Item::Raw(
+            json!({ "type": "function_call", "id": "fc", "call_id": "c1", "name": "n", "arguments": "{}" }),
+        ));
+        items.push(output("c1"));
+        let body = whole_conversation(&request(items, true), false);
+        assert_eq!(
+            body["input"],
+            json!([
+                { "role": "user", "content": "User: Who?" },
+                { "type": "function_call", "call_id": "c1", "name": "n", "arguments": "{}" },
+                { "type": "function_call_output", "call_id": "c1", "output": "out c1" },
+            ])
+        );
+    }
+
+    #[test]
+    fn every_option_has_its_place_on_the_wire() {
+        let tool = json!({ "type": "function", "name": "search_codex" });
+        let schema = json!({ "type": "object", "properties": {} });
+        let mut request = request(vec![author("Who?")], true);
+        request.tools = vec![tool.clone()];
+        request.options = Options {
+            max_output_tokens: Some(1),
+            reasoning_effort: Some("low".into()),
+            verbosity: Some("high".into()),
+            service_tier: Some("flex".into()),
+            response_format: Some(schema.clone()),
+            store: true,
+        };
+        let sent = body(&request, true);
+        assert_eq!((&sent["tools"], &sent["tool_choice"]), (&json!([tool]), &"auto".into()));
+        assert_eq!((&sent["parallel_tool_calls"], &sent["max_output_tokens"]), (&false.into(), &16.into()));
+        assert_eq!((&sent["reasoning"]["effort"], &sent["service_tier"]), (&"low".into(), &"flex".into()));
+        assert_eq!(
+            sent["text"],
+            json!({ "format": { "type": "json_schema", "name": "answer", "schema": schema, "strict": true }, "verbosity": "high" })
+        );
+        for (choice, wire) in [
+            (ToolChoice::Required, json!("required")),
+            (ToolChoice::Named("x".into()), json!({ "type": "function", "name": "x" })),
+        ] {
+            assert_eq!(body(&Request { tool_choice: choice, ..request.clone() }, true)["tool_choice"], wire);
+        }
+        request.options.response_format = Some("text".into());
+        assert_eq!(body(&request, true)["text"]["format"], json!({ "type": "text" }));
+    }
+}

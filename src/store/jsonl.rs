@@ -1,0 +1,164 @@
+//! Files of one JSON object a line, only ever appended to.
+//!
+//! Every line holds its version `v`. A line that a crash tore, and one of a version that this program does not know, is skipped
+//! and counted, never a reason to refuse the rest; the next append starts on a line of its own.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::atomic;
+
+/// The version of our lines.
+pub const VERSION: u32 = 1;
+
+/// What a file held.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lines<T> {
+    /// The lines that could be read, in order.
+    pub records: Vec<T>,
+    /// How many could not.
+    pub skipped: usize,
+}
+
+/// Reads a file; one that does not exist is empty.
+pub fn read<T: DeserializeOwned>(path: &Path) -> io::Result<Lines<T>> {
+    let bytes = match std::fs::read(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => vec![],
+        other => other?,
+    };
+    let mut lines = Lines { records: vec![], skipped: 0 };
+    for line in bytes.split(|b| *b == b'\n').filter(|l| !l.trim_ascii().is_empty()) {
+        match parse(line) {
+            Some(record) => lines.records.push(record),
+            None => lines.skipped += 1,
+        }
+    }
+    Ok(lines)
+}
+
+fn parse<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
+    let value: Value = serde_json::from_slice(line).ok()?;
+    (value.get("v")?.as_u64()? == u64::from(VERSION)).then(|| serde_json::from_value(value).ok())?
+}
+
+/// Appends records, durably: when this returns they are on the disk. Several processes may append to one file.
+pub fn append<T: Serialize>(path: &Path, records: &[T]) -> io::Result<()> {
+    let mut bytes = vec![];
+    for record in records {
+        serde_json::to_writer(&mut bytes, record)?;
+        bytes.push(b'\n');
+    }
+    let is_new = !path.exists();
+    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+    lock(&file)?;
+    append_bytes(&mut file, bytes)?;
+    if is_new {
+        atomic::sync_folder(path.parent().unwrap_or(path))?;
+    }
+    Ok(())
+}
+
+/// Waits for the file's lock; a file system without locks has to do without.
+pub(super) fn lock(file: &File) -> io::Result<()> {
+    match file.lock() {
+        Err(e) if e.kind() == io::ErrorKind::Unsupported => Ok(()),
+        other => other,
+    }
+}
+
+fn append_bytes(file: &mut File, mut bytes: Vec<u8>) -> io::Result<()> {
+    let length = file.seek(SeekFrom::End(0))?;
+    if length > 0 {
+        let mut last = [0];
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+        if last != *b"\n" {
+            bytes.insert(0, b'\n');
+        }
+    }
+    let written = file.write_all(&bytes).and_then(|()| file.sync_data());
+    if written.is_err() {
+        // A disk that is full may have taken half a line. Readers skip it; without it they need not.
+        let _ = file.set_len(length);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    struct Word {
+        v: u32,
+        word: String,
+    }
+
+    fn word(word: &str) -> Word {
+        Word { v: VERSION, word: word.into() }
+    }
+
+    #[test]
+    fn what_is_appended_is_read_back_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        assert!(read::<Word>(&path).unwrap().records.is_empty());
+        append(&path, &[word("one"), word("two\nlines")]).unwrap();
+        append(&path, &[word("three")]).unwrap();
+        let lines = read::<Word>(&path).unwrap();
+        assert_eq!(lines.records, [word("one"), word("two\nlines"), word("three")]);
+        assert_eq!(lines.skipped, 0);
+    }
+
+    #[test]
+    fn a_torn_last_line_costs_itself_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        append(&path, &[word("one"), word("two")]).unwrap();
+        let whole = fs::read(&path).unwrap();
+        for cut in 1..whole.len() - 1 {
+            fs::write(&path, &whole[..cut]).unwrap();
+            append(&path, &[word("after")]).unwrap();
+            let lines = read::<Word>(&path).unwrap();
+            assert_eq!(lines.records.last(), Some(&word("after")), "cut at {cut}");
+            assert!(lines.skipped <= 1, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_a_later_version_is_skipped_and_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        fs::write(&path, "{\"v\":2,\"word\":\"x\"}\n\n{\"v\":1,\"word\":\"y\",\"more\":1}\n[]\n\u{fffd}\n")
+            .unwrap();
+        let lines = read::<Word>(&path).unwrap();
+        assert_eq!((lines.records, lines.skipped), (vec![word("y")], 3));
+    }
+
+    #[test]
+    fn two_writers_never_mix_their_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        std::thread::scope(|scope| {
+            for name in ["a", "b"] {
+                let path = &path;
+                scope.spawn(move || {
+                    for _ in 0..20 {
+                        append(path, &[word(&name.repeat(300))]).unwrap();
+                    }
+                });
+            }
+        });
+        let lines = read::<Word>(&path).unwrap();
+        assert_eq!((lines.records.len(), lines.skipped), (40, 0));
+    }
+}

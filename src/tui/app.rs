@@ -1,0 +1,154 @@
+//! Everything on screen. Holds no channel, no handle, no terminal and no clock: time comes in with messages.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use ratatui::layout::Rect;
+
+use crate::canon::mentions::Names;
+use crate::domain::book::Book;
+use crate::domain::ids::{BookPath, ProposalId};
+use crate::workbench::QueuedProposal;
+
+use super::chat::Chat;
+use super::codex::CodexPane;
+use super::document::OpenDocument;
+use super::keymap::Keymap;
+use super::layout::{Areas, Pane};
+use super::msg::Notice;
+use super::popups::Popup;
+use super::theme::{Depth, Theme};
+use super::widgets::input::Input;
+
+/// The whole state of the interface.
+pub(super) struct App {
+    pub(super) book: Arc<Book>,
+    pub(super) names: Names,
+    pub(super) keymap: Keymap,
+    pub(super) theme: Theme,
+    /// Colours of the terminal, for choosing another theme.
+    pub(super) depth: Depth,
+    pub(super) look: Look,
+    pub(super) screen: Rect,
+    pub(super) focus: Pane,
+    /// The pane beside the manuscript where only two fit.
+    pub(super) side: Pane,
+    /// Documents that were opened, the unsaved ones among them; `active` is on screen.
+    pub(super) documents: Vec<OpenDocument>,
+    pub(super) active: usize,
+    /// The find bar under the manuscript.
+    pub(super) find: Option<Find>,
+    pub(super) chat: Chat,
+    pub(super) codex: CodexPane,
+    pub(super) proposals: HashMap<ProposalId, QueuedProposal>,
+    /// Proposals in the order in which they were made.
+    pub(super) queue: Vec<ProposalId>,
+    pub(super) popups: Vec<Popup>,
+    pub(super) notice: Option<(Notice, Instant)>,
+    pub(super) now: Instant,
+    /// When the author last typed into a text: a popup never opens by itself within a second of it.
+    pub(super) typed_at: Option<Instant>,
+    /// When `Esc` was last pressed.
+    pub(super) escaped_at: Option<Instant>,
+    /// Name of the provider and of the model, as the next question would use them.
+    pub(super) provider: (String, String),
+    /// Why this instance can't write, if so.
+    pub(super) read_only: Option<String>,
+    pub(super) spin: usize,
+    /// Text that was cut or copied, for terminals without a clipboard that can be read.
+    pub(super) clipboard: String,
+    /// Documents to be saved before the program ends.
+    pub(super) quitting: bool,
+}
+
+/// Settings that change only what is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are switches, each with its own key")]
+pub(super) struct Look {
+    pub(super) tool_rows: bool,
+    pub(super) tier_status: bool,
+    pub(super) peek_key: bool,
+    pub(super) focus_mode: bool,
+    pub(super) typewriter: bool,
+    pub(super) mouse: bool,
+    /// Widest text of the manuscript, in columns.
+    pub(super) measure: u16,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self {
+            tool_rows: true,
+            tier_status: true,
+            peek_key: true,
+            focus_mode: false,
+            typewriter: false,
+            mouse: true,
+            measure: 72,
+        }
+    }
+}
+
+/// The find bar.
+pub(super) struct Find {
+    pub(super) needle: Input,
+    pub(super) replacement: Option<Input>,
+    /// Whether the second field has the cursor.
+    pub(super) in_replacement: bool,
+    /// Where the search began, so that changing the needle starts there again.
+    pub(super) from: usize,
+    pub(super) found: bool,
+}
+
+impl App {
+    /// Returns the areas of the screen.
+    pub(super) fn areas(&self) -> Areas {
+        Areas::of(self.screen, self.focus, self.side, self.look.focus_mode)
+    }
+
+    /// Returns the document on screen.
+    pub(super) fn document(&self) -> Option<&OpenDocument> {
+        self.documents.get(self.active)
+    }
+
+    /// Returns the document on screen, to change it.
+    pub(super) fn document_mut(&mut self) -> Option<&mut OpenDocument> {
+        self.documents.get_mut(self.active)
+    }
+
+    /// Returns the place of an open document.
+    pub(super) fn place_of(&self, path: &BookPath) -> Option<usize> {
+        self.documents.iter().position(|d| &d.path == path)
+    }
+
+    /// Tells the author something for a few seconds.
+    pub(super) fn tell(&mut self, notice: Notice) {
+        self.notice = Some((notice, self.now));
+    }
+
+    /// Returns the words of the book as they are now, unsaved changes included.
+    pub(super) fn words_of_book(&self) -> usize {
+        let mut words = self.book.words();
+        for document in &self.documents {
+            if let Some(chapter) = self.book.chapter(&document.path) {
+                words = (words + document.buffer.words()).saturating_sub(chapter.words);
+            }
+        }
+        words
+    }
+
+    /// Returns the words written since the program started.
+    pub(super) fn words_of_session(&self) -> i64 {
+        self.documents
+            .iter()
+            .filter(|d| self.book.chapter(&d.path).is_some())
+            .map(|d| d.buffer.words() as i64 - d.words_at_start as i64)
+            .sum()
+    }
+
+    /// Whether anything on screen moves by itself.
+    pub(super) fn moves(&self) -> bool {
+        self.chat.is_busy() || self.notice.is_some()
+    }
+}

@@ -1,0 +1,214 @@
+//! The conversation as it stands on screen: turns, their rows, cards and quotes, each laid out once for a width.
+
+use std::collections::HashMap;
+
+use crate::agent::event::TurnEventKind;
+use crate::agent::grounding::{Grounded, hide_markers};
+use crate::domain::conversation::{Failure, SelectionMeta, ToolRecord, ToolStatus, TurnStatus, Usage};
+use crate::domain::ids::{ProposalId, TurnId};
+use crate::proposal::Status;
+use crate::workbench::{Finished, QueuedProposal};
+
+use super::theme::Theme;
+use super::turn_lines::{self, Laid};
+use super::widgets::markdown::Streaming;
+
+/// One turn on screen.
+pub(super) struct TurnView {
+    /// Identity; `None` until the turn has begun.
+    pub(super) id: Option<TurnId>,
+    pub(super) persona: String,
+    pub(super) question: String,
+    pub(super) selection: Option<SelectionMeta>,
+    pub(super) tools: Vec<ToolRecord>,
+    /// The answer as it streams in, with markers.
+    pub(super) raw: String,
+    /// The answer with checked quotes, once the turn is over.
+    pub(super) grounded: Option<Grounded>,
+    pub(super) proposals: Vec<ProposalId>,
+    pub(super) state: State,
+    pub(super) round: (u32, u32),
+    pub(super) provider: String,
+    pub(super) model: String,
+    pub(super) tier: Option<String>,
+    pub(super) usage: Usage,
+    /// Rows whose details are open.
+    pub(super) open_rows: Vec<usize>,
+    streaming: Streaming,
+    cache: Option<(Key, Laid)>,
+}
+
+/// How far a turn is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum State {
+    /// Sent; nothing has come back yet.
+    Waiting,
+    /// The model thinks.
+    Thinking,
+    /// The answer arrives.
+    Answering,
+    /// A tool runs.
+    Reading,
+    /// Over, and not yet kept.
+    Ending,
+    Done,
+    Cancelled,
+    Failed(Failure),
+}
+
+impl State {
+    /// Whether the turn still moves.
+    pub(super) fn is_live(&self) -> bool {
+        !matches!(self, Self::Done | Self::Cancelled | Self::Failed(_))
+    }
+}
+
+/// What a laid-out turn depends on. A turn that is over is laid out again only when one of these changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Key {
+    width: u16,
+    theme: String,
+    details: bool,
+    proposals: Vec<Status>,
+    open_rows: Vec<usize>,
+}
+
+impl TurnView {
+    /// A question that was just sent.
+    pub(super) fn asked(persona: String, question: String, selection: Option<SelectionMeta>) -> Self {
+        Self {
+            id: None,
+            persona,
+            question,
+            selection,
+            tools: vec![],
+            raw: String::new(),
+            grounded: None,
+            proposals: vec![],
+            state: State::Waiting,
+            round: (1, 0),
+            provider: String::new(),
+            model: String::new(),
+            tier: None,
+            usage: Usage::default(),
+            open_rows: vec![],
+            streaming: Streaming::default(),
+            cache: None,
+        }
+    }
+
+    /// A turn that is over.
+    pub(super) fn kept(finished: Finished) -> Self {
+        let turn = &finished.turn;
+        let mut view = Self::asked(turn.persona.clone(), turn.question.clone(), turn.selection.clone());
+        view.finish(finished);
+        view
+    }
+
+    /// Takes over what was kept of a turn that is over.
+    pub(super) fn finish(&mut self, finished: Finished) {
+        let turn = finished.turn;
+        self.id = Some(turn.id);
+        self.tools = turn.tools;
+        self.raw = turn.answer;
+        self.grounded = Some(finished.grounded);
+        self.proposals = turn.proposals;
+        self.provider = turn.provider;
+        self.model = turn.model;
+        self.tier = turn.tier;
+        self.usage = turn.usage;
+        self.state = match turn.status {
+            TurnStatus::Done => State::Done,
+            TurnStatus::Cancelled | TurnStatus::Running => State::Cancelled,
+            TurnStatus::Failed(failure) => State::Failed(failure),
+        };
+        self.streaming = Streaming::default();
+        self.cache = None;
+    }
+
+    /// Takes one event of the running turn.
+    pub(super) fn event(&mut self, kind: TurnEventKind) {
+        self.cache = None;
+        match kind {
+            TurnEventKind::Round { round, of } => {
+                self.round = (round, of);
+                self.state = State::Waiting;
+            }
+            TurnEventKind::Text(delta) => {
+                self.raw.push_str(&delta);
+                self.state = State::Answering;
+            }
+            TurnEventKind::Reasoning => self.state = State::Thinking,
+            TurnEventKind::Tool(record) => {
+                if matches!(record.status, ToolStatus::Queued | ToolStatus::Running) {
+                    self.state = State::Reading;
+                }
+                match self.tools.iter_mut().find(|t| t.call_id == record.call_id) {
+                    Some(row) => *row = record,
+                    None => self.tools.push(record),
+                }
+            }
+            TurnEventKind::Proposed(proposal) => self.proposals.push(proposal.id.clone()),
+            TurnEventKind::Tier(tier) => self.tier = Some(tier),
+            TurnEventKind::Usage(usage) => self.usage = usage,
+            TurnEventKind::Retry(_) => {}
+            TurnEventKind::Ended(ended) => {
+                self.state = State::Ending;
+                self.raw = ended.turn.answer;
+            }
+        }
+    }
+
+    /// Lays the turn out, unless it is already laid out for this width, theme and state.
+    pub(super) fn lay_out(&mut self, frame: &Frame<'_>) -> &Laid {
+        let key = Key {
+            width: frame.width,
+            theme: frame.theme.name().to_owned(),
+            details: frame.details,
+            proposals: self.proposals.iter().map(|id| frame.status_of(id)).collect(),
+            open_rows: self.open_rows.clone(),
+        };
+        let fits = !self.state.is_live() && self.cache.as_ref().is_some_and(|(k, _)| *k == key);
+        if !fits {
+            let answer = if self.grounded.is_none() {
+                self.streaming.set(&hide_markers(&self.raw));
+                self.streaming.lines(frame.width.saturating_sub(2), frame.theme).to_vec()
+            } else {
+                vec![]
+            };
+            let laid = turn_lines::lay_out(self, frame, answer);
+            self.cache = Some((key, laid));
+        }
+        static EMPTY: Laid = Laid::EMPTY;
+        self.cache.as_ref().map_or(&EMPTY, |(_, laid)| laid)
+    }
+
+    /// Returns the layout made last.
+    pub(super) fn laid(&self) -> Option<&Laid> {
+        self.cache.as_ref().map(|(_, laid)| laid)
+    }
+
+    /// Forgets the layout, because something that it shows has changed.
+    pub(super) fn touch(&mut self) {
+        self.cache = None;
+    }
+}
+
+/// What laying turns out needs to know.
+pub(super) struct Frame<'a> {
+    pub(super) width: u16,
+    pub(super) theme: &'a Theme,
+    /// Whether tool rows are shown one by one.
+    pub(super) details: bool,
+    /// Turn of the spinner.
+    pub(super) spin: usize,
+    pub(super) proposals: &'a HashMap<ProposalId, QueuedProposal>,
+    /// Keys, as the keymap has them, for cards.
+    pub(super) review_key: String,
+}
+
+impl Frame<'_> {
+    pub(super) fn status_of(&self, id: &ProposalId) -> Status {
+        self.proposals.get(id).map_or(Status::Pending, |p| p.status)
+    }
+}

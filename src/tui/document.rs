@@ -1,0 +1,96 @@
+//! One open document: its text, where the author is in it, and what is known of the file.
+
+use std::ops::Range;
+
+use crate::domain::book::Book;
+use crate::domain::ids::BookPath;
+use crate::editor::{Buffer, Row, View};
+use crate::workbench::{Document, Selection};
+
+use super::panes::manuscript::Look;
+
+/// A document that is open in the manuscript pane.
+pub(super) struct OpenDocument {
+    pub(super) path: BookPath,
+    /// What is shown above the text, e.g. `3 · An Inventory`.
+    pub(super) title: String,
+    pub(super) buffer: Buffer,
+    pub(super) view: View,
+    /// Hash of the file when it was read or saved; `None` for a file that does not exist yet.
+    pub(super) hash: Option<String>,
+    /// Why it can't be changed, if so.
+    pub(super) read_only: Option<String>,
+    /// Words when it was opened, for the words of this session.
+    pub(super) words_at_start: usize,
+    /// The selection that following a quote made, so that it is not taken for the author's own.
+    located: Option<Range<usize>>,
+    /// Whether the recovery log holds edits of it.
+    pub(super) logged: bool,
+    /// The visible rows with their looks, as laid out last.
+    pub(super) rows: Vec<(Row, Vec<Look>)>,
+    /// The cursor's cell in the text area, as laid out last; `None` when it is scrolled away.
+    pub(super) cursor: Option<(u16, u16)>,
+}
+
+impl OpenDocument {
+    pub(super) fn new(book: &Book, path: BookPath, document: Document) -> Self {
+        let buffer = Buffer::from_text(&document.text);
+        let title = title_of(book, &path);
+        let words_at_start = buffer.words();
+        Self {
+            path,
+            title,
+            buffer,
+            view: View::new(),
+            hash: Some(document.hash),
+            read_only: document.read_only,
+            words_at_start,
+            located: None,
+            logged: false,
+            rows: vec![],
+            cursor: None,
+        }
+    }
+
+    /// Selects a place given in bytes of the file, and brings it into view.
+    pub(super) fn show_place(&mut self, place: &Range<usize>) {
+        let start = self.buffer.from_file_offset(place.start);
+        let end = self.buffer.from_file_offset(place.end);
+        self.buffer.select(start..end);
+        self.located = self.buffer.selection();
+        self.view.center(&self.buffer, start);
+    }
+
+    /// Captures the selection that the author made, if there is one.
+    pub(super) fn captured_by_author(&self) -> Option<Selection> {
+        (self.buffer.selection() != self.located).then(|| self.captured()).flatten()
+    }
+
+    /// Captures the selection for a question.
+    pub(super) fn captured(&self) -> Option<Selection> {
+        let range = self.buffer.selection()?;
+        let text = self.buffer.slice(range.clone());
+        if text.trim().is_empty() {
+            return None;
+        }
+        Some(Selection {
+            path: self.path.clone(),
+            title: self.title.clone(),
+            source_words: self.buffer.words(),
+            start: self.buffer.to_file_offset(range.start),
+            text: text.into(),
+        })
+    }
+}
+
+/// Returns the words that name a document above its text.
+pub(super) fn title_of(book: &Book, path: &BookPath) -> String {
+    if let Some(chapter) = book.chapter(path) {
+        return format!("{} · {}", chapter.number, chapter.title);
+    }
+    match book.document(path) {
+        Some((title, _)) if path.stem() == "soul" => format!("{title} · soul"),
+        Some((title, _)) => title.to_owned(),
+        None => path.file_name().to_owned(),
+    }
+}

@@ -1,0 +1,61 @@
+//! Everything that the interface asks the outside to do. Data only: `runtime` does it, in the background.
+
+use std::ops::Range;
+
+use crate::domain::codex::EntryType;
+use crate::domain::ids::{BookPath, SessionId};
+use crate::workbench::Ask;
+
+use super::msg::Verdict;
+
+/// Something to do.
+#[derive(Debug)]
+pub(super) enum Effect {
+    /// Read a document, then show it with a place selected.
+    Open(BookPath, Option<Range<usize>>),
+    /// Save a document. `expected` is the hash it had when it was read.
+    Save {
+        /// Which.
+        path: BookPath,
+        /// The bytes.
+        text: String,
+        /// The hash that the file must still have.
+        expected: Option<String>,
+        /// The buffer's revision that is saved.
+        revision: u64,
+        /// Whether to save over what somebody else wrote.
+        over: bool,
+    },
+    /// Ask the board.
+    Ask(Box<Ask>),
+    /// Stop the running turn.
+    Cancel,
+    /// Build the prompt without sending it.
+    Peek(Box<Ask>),
+    /// Judge a proposal.
+    Judge(Verdict),
+    /// Read the folder again.
+    Refresh,
+    /// Read the queue of proposals.
+    ReadProposals,
+    /// Read a conversation, the newest when none is named.
+    ReadConversation(Option<SessionId>),
+    /// Make a Codex entry from the template, then open it.
+    NewEntry(EntryType, String),
+    /// Put text on the clipboard.
+    Copy(String),
+    /// Send bytes to the terminal between two frames: a command of our own, such as OSC 52.
+    SendToTerminal(Vec<u8>),
+    /// Ask the clipboard for text.
+    AskClipboard,
+    /// Write a user setting.
+    Setting(&'static [&'static str], toml_edit::Value),
+    /// Keep a key for a provider in the keychain.
+    StoreKey(String, String),
+    /// Report mouse events, or leave the mouse to the terminal.
+    Mouse(bool),
+    /// Suspend the program.
+    Suspend,
+    /// End the program.
+    Quit,
+}

@@ -1,0 +1,156 @@
+//! Everything that can happen to the interface.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crossterm::event::{KeyEvent, MouseEvent};
+
+use crate::agent::event::TurnEvent;
+use crate::canon::mentions::Names;
+use crate::domain::book::Book;
+use crate::domain::codex::EntryType;
+use crate::domain::conversation::{Failure, Turn};
+use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
+use crate::workbench::{Document, Finished, Peek, QueuedProposal};
+
+use super::clipboard::Copied;
+
+/// Something that happened.
+#[derive(Debug)]
+pub(super) enum Msg {
+    /// A key was pressed.
+    Key(KeyEvent),
+    /// Text was pasted in one piece.
+    Paste(String),
+    /// The mouse did something.
+    Mouse(MouseEvent),
+    /// The screen has another size.
+    Resize(u16, u16),
+    /// The terminal window got the focus back: files may have changed meanwhile.
+    FocusGained,
+    /// Time passed; only sent while something moves on screen or a notice waits to go.
+    Tick(Instant),
+    /// A command by name, from a key, the palette or a popup.
+    Run(&'static str),
+    /// Show a document, with a place in it (bytes of the file) selected.
+    Show(BookPath, Option<Range<usize>>),
+    /// A document was read.
+    Opened(BookPath, Option<Range<usize>>, Result<Document, String>),
+    /// A document was saved at this revision, or was not.
+    Saved(BookPath, u64, Result<String, SaveProblem>),
+    /// A turn has begun.
+    Began(TurnId, SessionId),
+    /// A turn could not begin.
+    Refused(Failure),
+    /// A turn goes on.
+    Turn(Box<TurnEvent>),
+    /// A turn is over and was kept.
+    Finished(Box<Finished>),
+    /// An earlier conversation was read.
+    Conversation(SessionId, Vec<Finished>),
+    /// The prompt was built.
+    Peeked(Result<Box<Peek>, Failure>),
+    /// The queue of proposals was read.
+    Proposals(Vec<QueuedProposal>),
+    /// A proposal was judged.
+    Judged(ProposalId, &'static str, Result<Box<QueuedProposal>, String>),
+    /// The folder was read again.
+    BookRead(Arc<Book>, Names),
+    /// Choose a board member.
+    ChoosePersona(&'static str),
+    /// Change the theme.
+    ChooseTheme(String),
+    /// Open the next popup over this one.
+    Popup(Box<super::popups::Popup>),
+    /// Judge a proposal.
+    Judge(Verdict),
+    /// Open the popup of a proposal.
+    Review(ProposalId),
+    /// Open the popup of the next or the previous proposal in the queue, in place of the one on top.
+    ReviewBeside(ProposalId, bool),
+    /// Put text on the clipboard.
+    CopyText(String),
+    /// Put the cursor on a line of the open document, from 1.
+    GoToLine(usize),
+    /// Make a Codex entry from the template.
+    NewEntry(EntryType, String),
+    /// Send a question again.
+    AskAgain(Box<Turn>),
+    /// What became of a copy.
+    Copied(Copied),
+    /// What the system clipboard held.
+    Clipboard(Option<String>),
+    /// Quit, unsaved or not.
+    QuitNow,
+    /// Save everything, then quit.
+    SaveAndQuit,
+    /// Save over what is on disk.
+    SaveAnyway(BookPath),
+    /// Throw the buffer away and read the disk.
+    Reload(BookPath),
+    /// Tell the author something.
+    Notice(Notice),
+    /// A provider was connected: its name and model, and what to tell.
+    Connected((String, String), String),
+    /// A key for a provider was typed.
+    KeyTyped(String, String),
+}
+
+/// What the author decided about a proposal.
+#[derive(Debug, Clone)]
+pub(super) enum Verdict {
+    /// Accept, with the chosen hunks of each file.
+    Accept(ProposalId, Vec<Vec<bool>>),
+    /// Reject, with a word why.
+    Reject(ProposalId, Option<String>),
+    /// Undo an applied one.
+    Undo(ProposalId),
+    /// Apply an undone one again.
+    Redo(ProposalId),
+    /// Replace the proposed text of a file.
+    Edit(ProposalId, usize, String),
+}
+
+/// Why a document was not saved.
+#[derive(Debug, Clone)]
+pub(super) enum SaveProblem {
+    /// Somebody else changed the file.
+    ChangedOnDisk,
+    /// Anything else, in words.
+    Other(String),
+}
+
+/// A line for the status bar.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Notice {
+    /// The words.
+    pub(super) text: String,
+    /// How it is meant.
+    pub(super) tone: Tone,
+}
+
+/// How a notice is meant; shown by a symbol as well as a colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tone {
+    /// Something was done.
+    Done,
+    /// Something to know.
+    Hint,
+    /// Something went wrong.
+    Problem,
+}
+
+impl Notice {
+    pub(super) fn done(text: impl Into<String>) -> Self {
+        Self { text: text.into(), tone: Tone::Done }
+    }
+
+    pub(super) fn hint(text: impl Into<String>) -> Self {
+        Self { text: text.into(), tone: Tone::Hint }
+    }
+
+    pub(super) fn problem(text: impl Into<String>) -> Self {
+        Self { text: text.into(), tone: Tone::Problem }
+    }
+}

@@ -1,0 +1,236 @@
+//! The chat pane: persona, conversation, status row, chip, input.
+
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+
+use crate::domain::passage::count_words;
+
+use super::super::app::App;
+use super::super::layout::Pane;
+use super::super::theme::Role;
+use super::super::turn_lines::{count, thousands};
+use super::super::widgets::text;
+use super::{heading, hints};
+
+/// Most rows that the input grows to.
+const INPUT_ROWS: u16 = 8;
+
+/// Where the parts of the pane are.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Parts {
+    pub(in super::super) conversation: Rect,
+    status: Rect,
+    chip: Option<Rect>,
+    input: Rect,
+    hint: Rect,
+}
+
+impl Parts {
+    pub(in super::super) fn of(app: &App, area: Rect) -> Self {
+        let area = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
+        let inner = usize::from(area.width.saturating_sub(3)).max(1);
+        let rows: usize =
+            app.chat.input.lines().iter().map(|l| text::wrap(l, inner).len().max(1)).sum();
+        let room = area.height.saturating_sub(6).clamp(1, INPUT_ROWS);
+        let input_rows = (rows.max(1) as u16).min(room);
+        let chip_rows = u16::from(chip(app).is_some());
+        let hint = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
+        let input = Rect { y: hint.y.saturating_sub(input_rows), height: input_rows, ..area };
+        let chip = (chip_rows > 0).then(|| Rect { y: input.y.saturating_sub(1), height: 1, ..area });
+        let status = Rect { y: input.y.saturating_sub(1 + chip_rows), height: 1, ..area };
+        let top = area.y + 1;
+        let conversation = Rect { y: top, height: status.y.saturating_sub(top), ..area };
+        Self { conversation, status, chip, input, hint }
+    }
+}
+
+/// The selection that would go with the next question, in words.
+fn chip(app: &App) -> Option<String> {
+    let selection = app
+        .chat
+        .chip
+        .clone()
+        .or_else(|| app.document().and_then(super::super::document::OpenDocument::captured_by_author))?;
+    let words: Vec<&str> = selection.text.split_whitespace().collect();
+    let ends = match words.as_slice() {
+        [] => return None,
+        [one] => (*one).to_owned(),
+        [first, .., last] if words.len() > 6 => {
+            format!("{first} {} … {} {last}", words[1], words[words.len() - 2])
+        }
+        all => all.join(" "),
+    };
+    Some(format!("{} · {ends}", count(count_words(&selection.text), "word")))
+}
+
+/// Lays the conversation out before it is drawn.
+pub(in super::super) fn lay_out(app: &mut App, area: Rect) {
+    let parts = Parts::of(app, area);
+    let size = (parts.conversation.width, parts.conversation.height);
+    let review = app.keymap.key_of("next-proposal").unwrap_or_default();
+    app.chat.lay_out(size, &app.theme, (app.look.tool_rows, app.spin), &app.proposals, &review);
+}
+
+/// Draws the pane. Returns where the cursor is, when the pane has it.
+pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Option<Position> {
+    let theme = &app.theme;
+    let member = crate::persona::board::member(Some(&app.chat.persona));
+    let focused = app.focus == Pane::Chat;
+    let key = app.keymap.key_of("choose-persona").unwrap_or_default();
+    heading(frame, area, theme, focused, &format!("{} {}", member.badge, member.name), &key);
+    let parts = Parts::of(app, area);
+    if app.chat.turns.is_empty() {
+        welcome(app, frame, parts.conversation);
+    } else {
+        conversation(app, frame, parts.conversation);
+    }
+    status(app, frame, parts.status);
+    if let (Some(row), Some(words)) = (parts.chip, chip(app)) {
+        let words = text::fit(&format!(" ❝ {words} "), usize::from(row.width));
+        frame.render_widget(Line::styled(words, theme.style(Role::Chip)), row);
+    }
+    let at = input(app, frame, parts.input, focused);
+    hint(app, frame, parts.hint);
+    focused.then_some(at).flatten()
+}
+
+fn conversation(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let first = app.chat.first_line();
+    let (mut line, mut y) = (0, area.y);
+    let walked = app.chat.at;
+    for (index, turn) in app.chat.turns.iter().enumerate() {
+        let height = app.chat.heights.get(index).copied().unwrap_or(0);
+        if line + height <= first {
+            line += height;
+            continue;
+        }
+        let Some(laid) = turn.laid() else { continue };
+        let marked = walked.filter(|(t, _)| *t == index).and_then(|(_, s)| laid.stops.get(s)).map(|s| s.line);
+        for (i, row) in laid.lines.iter().enumerate().skip(first.saturating_sub(line)) {
+            if y >= area.bottom() {
+                return;
+            }
+            let place = Rect { y, height: 1, ..area };
+            frame.render_widget(row, place);
+            if marked == Some(i) {
+                frame.buffer_mut().set_style(place, app.theme.style(Role::CursorLine));
+                frame.buffer_mut().set_stringn(area.x.saturating_sub(1), y, "▸", 1, app.theme.style(Role::Accent));
+            }
+            y += 1;
+        }
+        line += height;
+    }
+    let new = app.chat.new_lines();
+    if new > 0 && area.height > 1 {
+        let words = format!(" ↓ {} below ", count(new, "new line"));
+        let width = text::width(&words).min(usize::from(area.width)) as u16;
+        let place = Rect { x: area.right() - width, y: area.bottom() - 1, width, height: 1 };
+        frame.render_widget(Line::styled(words, app.theme.style(Role::Badge)), place);
+    }
+}
+
+/// What stands in an empty conversation: what can be asked, and who answers.
+fn welcome(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let member = crate::persona::board::member(Some(&app.chat.persona));
+    let theme = &app.theme;
+    let width = usize::from(area.width.saturating_sub(2));
+    let name = app.book.entries.iter().find(|e| e.entry_type == crate::domain::codex::EntryType::Character);
+    let mut lines: Vec<Line<'_>> = vec![Line::default()];
+    let mut say = |words: &str, role: Role| {
+        let indent = words.len() - words.trim_start().len();
+        let rows = text::wrap(words.trim_start(), width.saturating_sub(indent));
+        let pad = " ".repeat(indent);
+        lines.extend(rows.into_iter().map(|row| Line::styled(format!("{pad}{row}"), theme.style(role))));
+    };
+    say(&format!("Ask the {} about the book: {}.", member.name, member.purpose), Role::Text);
+    say(" ", Role::Dim);
+    if let Some(entry) = name {
+        say(&format!("  What should I remember about {}?", entry.name), Role::Emphasis);
+    }
+    say("  Which characters are in the Codex?", Role::Emphasis);
+    let select = app.keymap.key_of("ask-about-selection").unwrap_or_default();
+    say(&format!("  Select a passage, {select}: How does this read?"), Role::Emphasis);
+    say(" ", Role::Dim);
+    if app.provider.0 == "offline" {
+        say(
+            "The offline reader answers: no model, no network. It looks things up and measures prose. Connect a provider from the palette to ask a model.",
+            Role::Dim,
+        );
+    }
+    for (line, y) in lines.into_iter().zip(area.y..area.bottom()) {
+        frame.render_widget(line, Rect { x: area.x, y, width: area.width, height: 1 });
+    }
+}
+
+fn status(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let theme = &app.theme;
+    let turn = app.chat.turns.last();
+    let (provider, model) = &app.provider;
+    let mut words = if provider == model || model.is_empty() { provider.clone() } else { format!("{provider} · {model}") };
+    if let Some(turn) = turn {
+        if app.look.tier_status
+            && let Some(tier) = &turn.tier
+        {
+            words.push_str(&format!(" · {tier}"));
+        }
+        if let (Some(input), Some(output)) = (turn.usage.input_tokens, turn.usage.output_tokens) {
+            words.push_str(&format!(" · {} in, {} out", thousands(input as usize), thousands(output as usize)));
+        }
+        if let Some(cost) = turn.usage.cost {
+            words.push_str(&format!(" · ${cost:.4}"));
+        }
+        if app.chat.is_busy() && turn.round.1 > 0 {
+            words.push_str(&format!(" · round {} of {}", turn.round.0, turn.round.1));
+        }
+    }
+    let width = usize::from(area.width);
+    let line = format!("─ {} ", text::fit(&words, width.saturating_sub(4)));
+    let fill = width.saturating_sub(text::width(&line));
+    let role = if app.focus == Pane::Chat { Role::BorderFocused } else { Role::Border };
+    let line = Line::from(vec![
+        Span::styled(line, theme.style(Role::Dim)),
+        Span::styled("─".repeat(fill), theme.style(role)),
+    ]);
+    frame.render_widget(line, area);
+}
+
+fn input(app: &App, frame: &mut Frame<'_>, area: Rect, focused: bool) -> Option<Position> {
+    let theme = &app.theme;
+    let role = if focused { Role::Accent } else { Role::Dim };
+    frame.render_widget(Span::styled("›", theme.style(role)), Rect { width: 1.min(area.width), ..area });
+    let field = Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area };
+    if app.chat.input.is_empty() {
+        let member = crate::persona::board::member(Some(&app.chat.persona));
+        let words = text::fit(&format!("Ask the {}", member.name), usize::from(field.width));
+        frame.render_widget(Span::styled(words, theme.style(Role::Dim)), field);
+        return Some(Position::new(field.x, field.y));
+    }
+    frame.render_widget(&app.chat.input, field);
+    let cursor = app.chat.input.screen_cursor();
+    let row = cursor.row.saturating_sub(usize::from(app.chat.input.scroll_offset().0));
+    let y = field.y + (row as u16).min(field.height.saturating_sub(1));
+    let x = field.x + (cursor.col as u16).min(field.width.saturating_sub(1));
+    Some(Position::new(x, y))
+}
+
+fn hint(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let key = |name: &str, words: &str| {
+        app.keymap.key_of(name).map_or_else(String::new, |key| format!("{key} {words}"))
+    };
+    let all = if app.chat.is_busy() {
+        vec![key("cancel", "stops")]
+    } else if app.chat.at.is_some() && app.chat.input.is_empty() {
+        vec![
+            key("open-row", "opens"),
+            key("copy-row", "copies"),
+            key("edit-last", "edits"),
+            key("retry", "asks again"),
+            key("cancel", "back"),
+        ]
+    } else {
+        let peek = if app.look.peek_key { key("peek", "peek") } else { String::new() };
+        vec![key("send", "sends"), key("new-line", "new line"), peek, key("next-row", "walks")]
+    };
+    hints(frame, area, &app.theme, &all);
+}

@@ -1,0 +1,226 @@
+//! The manuscript pane: heading, text, find bar.
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer as Cells;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::domain::book::Book;
+use crate::editor::{Row, display};
+
+use super::super::app::App;
+use super::super::document::OpenDocument;
+use super::super::layout::Pane;
+use super::super::theme::Role;
+use super::super::turn_lines::{count, thousands};
+use super::heading;
+
+/// Where the parts of the pane are.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Parts {
+    pub(in super::super) text: Rect,
+    find: Option<Rect>,
+}
+
+impl Parts {
+    pub(in super::super) fn of(app: &App, area: Rect) -> Self {
+        let find_rows = app.find.as_ref().map_or(0, |f| 1 + u16::from(f.replacement.is_some()));
+        let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1 + find_rows), ..area };
+        let find = (find_rows > 0).then(|| Rect { y: body.bottom(), height: find_rows, ..area });
+        // One column of air at each side where there is room; the measure is never exceeded.
+        let air = if area.width > 44 { 2 } else { 1 };
+        let width = body.width.saturating_sub(2 * air).min(app.look.measure).max(1);
+        let x = body.x + (body.width.saturating_sub(width)) / 2;
+        // A row of air below the heading, and room for the cursor after a full last row.
+        let top = u16::from(body.height > 12);
+        let text = Rect { x, y: body.y + top, width, height: body.height.saturating_sub(top) };
+        Self { text, find }
+    }
+}
+
+/// Draws the pane. Returns where the cursor is, when the pane has it.
+pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Option<Position> {
+    let focused = app.focus == Pane::Manuscript;
+    let parts = Parts::of(app, area);
+    let Some(document) = app.document() else {
+        heading(frame, area, &app.theme, focused, "Manuscript", "");
+        let words = "No document is open. Ctrl-G lists the chapters.";
+        frame.render_widget(Line::styled(words, app.theme.style(Role::Dim)), parts.text);
+        return None;
+    };
+    let unsaved = if document.buffer.is_modified() { " ●" } else { "" };
+    let lock = if document.read_only.is_some() { " (read only)" } else { "" };
+    let title = format!("{}{lock}{unsaved}", document.title);
+    heading(frame, area, &app.theme, focused, &title, &words(app, document));
+    text(app, document, frame.buffer_mut(), parts.text);
+    if let Some(row) = parts.find
+        && let Some(at) = find_bar(app, frame, row)
+    {
+        return Some(at);
+    }
+    let (x, y) = document.cursor?;
+    Some(Position::new(parts.text.x + x.min(parts.text.width), parts.text.y + y))
+}
+
+fn words(app: &App, document: &OpenDocument) -> String {
+    let own = document.buffer.words();
+    if let Some(selection) = document.buffer.selection() {
+        let selected = crate::domain::passage::count_words(&document.buffer.slice(selection));
+        return format!("{} of {} words selected", thousands(selected), thousands(own));
+    }
+    if app.book.chapter(&document.path).is_some() {
+        format!("{} of {} words", thousands(own), thousands(app.words_of_book()))
+    } else {
+        count(own, "word")
+    }
+}
+
+/// Draws the visible rows, with names, Markdown and the selection.
+fn text(app: &App, document: &OpenDocument, cells: &mut Cells, area: Rect) {
+    let selection = document.buffer.selection();
+    let base = app.theme.style(Role::Text);
+    let selected = app.theme.style(Role::Selection);
+    for (y, (row, spans)) in document.rows.iter().enumerate().take(usize::from(area.height)) {
+        let y = area.y + y as u16;
+        let mut spans = spans.iter().peekable();
+        let mut x = area.x;
+        for (byte, shown, width) in display(&row.text) {
+            let at = row.range.start + byte;
+            if usize::from(x) + width > usize::from(area.right()) {
+                break;
+            }
+            while spans.peek().is_some_and(|s| s.end <= byte) {
+                spans.next();
+            }
+            let mut style = base;
+            if let Some(span) = spans.peek()
+                && span.start <= byte
+            {
+                style = style.patch(app.theme.style(span.role));
+            }
+            if selection.as_ref().is_some_and(|s| s.contains(&at)) {
+                style = style.patch(selected);
+            }
+            cells.set_stringn(x, y, &shown, width, style);
+            x += width as u16;
+        }
+        mark_line_end(row, selection.as_ref(), selected, cells, Rect { y, height: 1, ..area });
+    }
+}
+
+/// Shows that a selection goes on over an empty line.
+fn mark_line_end(
+    row: &Row,
+    selection: Option<&std::ops::Range<usize>>,
+    style: Style,
+    cells: &mut Cells,
+    area: Rect,
+) {
+    let empty = row.text.is_empty();
+    if empty && selection.is_some_and(|s| s.start <= row.range.start && row.range.start < s.end) {
+        cells.set_stringn(area.x, area.y, " ", 1, style);
+    }
+}
+
+fn find_bar(app: &App, frame: &mut Frame<'_>, area: Rect) -> Option<Position> {
+    let bar = app.find.as_ref()?;
+    let label = Rect { height: 1, ..area };
+    let theme = &app.theme;
+    let write = |frame: &mut Frame<'_>, row: Rect, words: &str| {
+        let width = (words.len() as u16).min(row.width);
+        frame.render_widget(Span::styled(words.to_owned(), theme.style(Role::Badge)), Rect { width, ..row });
+        Rect { x: row.x + width + 1, width: row.width.saturating_sub(width + 1), ..row }
+    };
+    let field = write(frame, label, if bar.found { " Find " } else { " Not found " });
+    let mut at = bar.needle.draw(field, frame.buffer_mut(), theme);
+    if let Some(replacement) = &bar.replacement {
+        let row = Rect { y: label.y + 1, ..label };
+        let field = write(frame, row, " Replace ");
+        let there = replacement.draw(field, frame.buffer_mut(), theme);
+        if bar.in_replacement {
+            at = there;
+        }
+    }
+    at
+}
+
+/// A stretch of a row with its look. Offsets are bytes of the row's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) struct Look {
+    pub(in super::super) start: usize,
+    pub(in super::super) end: usize,
+    pub(in super::super) role: Role,
+}
+
+/// Works out the looks of a row from its line: Markdown dimmed, names highlighted; names win.
+pub(in super::super) fn looks(line: &str, row: &Row, line_start: usize, names: &[(usize, usize, Role)]) -> Vec<Look> {
+    let (from, to) = (row.range.start - line_start, row.range.end - line_start);
+    let mut all: Vec<Look> = names
+        .iter()
+        .filter(|(start, end, _)| *start < to && *end > from)
+        .map(|(start, end, role)| Look { start: (*start).max(from) - from, end: (*end).min(to) - from, role: *role })
+        .collect();
+    let heading_marks = line.bytes().take_while(|b| *b == b'#').count();
+    let is_heading = (1..=6).contains(&heading_marks) && line.as_bytes().get(heading_marks) == Some(&b' ');
+    let is_break = matches!(line.trim(), "* * *" | "***" | "---" | "+++" | "⁂" | "#");
+    if is_break {
+        return vec![Look { start: 0, end: row.text.len(), role: Role::Markup }];
+    }
+    let mut fill = |start: usize, end: usize, role: Role| {
+        // Markdown never covers a name.
+        if start < end && !all.iter().any(|l| l.start < end && start < l.end) {
+            all.push(Look { start, end, role });
+        }
+    };
+    if is_heading {
+        fill(0, (heading_marks + 1).saturating_sub(from).min(to - from), Role::Markup);
+        fill((heading_marks + 1).saturating_sub(from).min(to - from), to - from, Role::Heading);
+    } else {
+        for (at, c) in row.text.char_indices() {
+            if matches!(c, '*' | '_' | '`' | '[' | ']' | '>') {
+                fill(at, at + c.len_utf8(), Role::Markup);
+            }
+        }
+    }
+    all.sort_unstable_by_key(|l| l.start);
+    all
+}
+
+/// Prepares the document on screen for drawing: wraps the visible rows, finds the names in them, places the cursor.
+pub(in super::super) fn lay_out(app: &mut App, area: Rect) {
+    let text = Parts::of(app, area).text;
+    let Some(document) = app.documents.get_mut(app.active) else { return };
+    document.view.resize(&document.buffer, text.width, text.height);
+    let rows = document.view.rows(&document.buffer);
+    let mut laid: Vec<(Row, Vec<Look>)> = Vec::with_capacity(rows.len());
+    let mut line: Option<(usize, String, usize, Vec<(usize, usize, Role)>)> = None;
+    for row in rows {
+        if line.as_ref().is_none_or(|(number, ..)| *number != row.line) {
+            let (start, end) = (document.buffer.line_start(row.line), document.buffer.line_end(row.line));
+            let words = document.buffer.slice(start..end);
+            let found = app.names.find(&words);
+            let names = found
+                .into_iter()
+                .filter_map(|m| {
+                    let named = app.names.entries.get(m.entry)?;
+                    Some((m.range.start, m.range.end, Role::of_name(named.entry_type)))
+                })
+                .collect();
+            line = Some((row.line, words, start, names));
+        }
+        let looks = match &line {
+            Some((_, words, start, names)) => looks(words, &row, *start, names),
+            None => vec![],
+        };
+        laid.push((row, looks));
+    }
+    document.rows = laid;
+    document.cursor = document.view.cursor_cell(&document.buffer);
+}
+
+/// Returns the place of a document in the book, for the status bar: `chapter 3 of 10`.
+pub(in super::super) fn place_in_book(book: &Book, document: &OpenDocument) -> Option<String> {
+    let at = book.chapters.iter().position(|c| c.path == document.path)?;
+    Some(format!("chapter {} of {}", at + 1, book.chapters.len()))
+}

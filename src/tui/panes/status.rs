@@ -1,0 +1,94 @@
+//! The bottom row: what just happened, else the book and its words; keys at the right.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::proposal::Status;
+
+use super::super::app::App;
+use super::super::msg::Tone;
+use super::super::theme::Role;
+use super::super::turn_lines::{count, thousands};
+use super::super::widgets::text;
+use super::manuscript::place_in_book;
+
+/// Draws the row.
+pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let theme = &app.theme;
+    frame.buffer_mut().set_style(area, theme.style(Role::Status));
+    let width = usize::from(area.width);
+    let right = keys(app, width);
+    let room = width.saturating_sub(text::width(&right) + 2);
+    let (left, role) = match &app.notice {
+        Some((notice, _)) => {
+            let (symbol, role) = match notice.tone {
+                Tone::Done => ("✓", Role::Success),
+                Tone::Hint => ("›", Role::Status),
+                Tone::Problem => ("✗", Role::Error),
+            };
+            (format!(" {symbol} {}", notice.text), role)
+        }
+        None => (standing(app), Role::Status),
+    };
+    // A notice may take the place of the keys: it goes away by itself.
+    let room = if app.notice.is_some() { width } else { room };
+    let left = text::fit(&left, room);
+    let gap = width.saturating_sub(text::width(&left) + text::width(&right) + 1);
+    let mut spans = vec![Span::styled(left.clone(), theme.style(Role::Status).patch(theme.style(role)))];
+    if text::width(&left) + text::width(&right) < width {
+        spans.push(Span::styled(" ".repeat(gap), theme.style(Role::Status)));
+        spans.push(Span::styled(right, theme.style(Role::Status)));
+    }
+    frame.render_widget(Line::from(spans), area);
+}
+
+/// What stands there when nothing has happened: title, place, words, goals, proposals.
+fn standing(app: &App) -> String {
+    let mut words = format!(" {}", app.book.title());
+    if let Some(place) = app.document().and_then(|d| place_in_book(&app.book, d)) {
+        words.push_str(&format!(" · {place}"));
+    }
+    let today = app.words_of_session();
+    match app.book.settings.goal_per_day {
+        Some(goal) => words.push_str(&format!(" · {today:+} of {} words today", thousands(goal))),
+        None if today != 0 => words.push_str(&format!(" · {today:+} words")),
+        None => {}
+    }
+    let pending = app.queue.iter().filter(|id| app.proposals.get(id).is_some_and(|q| q.status == Status::Pending));
+    let pending = pending.count();
+    if pending > 0 {
+        words.push_str(&format!(" · {} to review", count(pending, "proposal")));
+    }
+    let unsaved = app.documents.iter().filter(|d| d.buffer.is_modified()).count();
+    if unsaved > 0 {
+        words.push_str(&format!(" · {unsaved} unsaved"));
+    }
+    if app.read_only.is_some() {
+        words.push_str(" · read only");
+    }
+    words
+}
+
+/// The keys that lead everywhere else, as many as fit.
+fn keys(app: &App, width: usize) -> String {
+    let key = |name: &str| app.keymap.key_of(name).unwrap_or_default();
+    let all = [
+        format!("{} palette", key("palette")),
+        format!("{} help", key("help")),
+        format!("{}/{}/{} panes", key("focus-manuscript"), key("focus-chat"), key("focus-codex")),
+        format!("{} save", key("save")),
+        format!("{} quit", key("quit")),
+    ];
+    let mut shown = String::new();
+    for words in all {
+        if text::width(&shown) + text::width(&words) + 3 > width / 2 {
+            break;
+        }
+        if !shown.is_empty() {
+            shown.push_str(" · ");
+        }
+        shown.push_str(&words);
+    }
+    shown
+}

@@ -1,0 +1,120 @@
+//! The popup stack: one enum, one reply type. A popup knows what it shows and what a key means in it, and nothing of the rest.
+
+pub(super) mod board;
+pub(super) mod card;
+pub(super) mod chooser;
+pub(super) mod confirm;
+pub(super) mod diff;
+pub(super) mod field;
+pub(super) mod go_to;
+pub(super) mod help;
+pub(super) mod key_entry;
+pub(super) mod new_entry;
+pub(super) mod palette;
+pub(super) mod proposals;
+pub(super) mod text;
+
+use std::time::Instant;
+
+use crossterm::event::KeyEvent;
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
+
+use super::keymap::Keymap;
+use super::msg::Msg;
+use super::theme::{Role, Theme};
+
+/// Whatever lies over the panes.
+#[derive(Debug)]
+pub(super) enum Popup {
+    /// A filtered list to choose from.
+    Chooser(chooser::Chooser),
+    /// Text to read.
+    Text(text::TextPopup),
+    /// A question with a key for every answer.
+    Confirm(confirm::Confirm),
+    /// One line to type.
+    Field(field::Field),
+    /// A proposal to judge.
+    Diff(Box<diff::DiffPopup>),
+}
+
+/// What a popup says to a key. The same for every popup.
+#[derive(Debug)]
+pub(super) enum Reply {
+    /// Not done yet.
+    Keep,
+    /// Stay, and let these happen.
+    Do(Vec<Msg>),
+    /// Done; let these happen.
+    Close(Vec<Msg>),
+}
+
+impl Popup {
+    /// Offers a key to the popup.
+    pub(super) fn key(&mut self, key: KeyEvent, keymap: &Keymap, now: Instant) -> Reply {
+        match self {
+            Self::Chooser(p) => p.key(key, keymap),
+            Self::Text(p) => p.key(key, keymap),
+            Self::Confirm(p) => p.key(key),
+            Self::Field(p) => p.key(key),
+            Self::Diff(p) => p.key(key, keymap, now),
+        }
+    }
+
+    /// Offers pasted text to the popup. Only fields take it.
+    pub(super) fn paste(&mut self, text: &str) {
+        match self {
+            Self::Chooser(p) => p.paste(text),
+            Self::Field(p) => p.paste(text),
+            Self::Diff(p) => p.paste(text),
+            Self::Text(_) | Self::Confirm(_) => {}
+        }
+    }
+
+    /// Scrolls the popup.
+    pub(super) fn scroll(&mut self, rows: isize) {
+        match self {
+            Self::Chooser(p) => p.step(rows),
+            Self::Text(p) => p.scroll(rows),
+            Self::Diff(p) => p.scroll(rows),
+            Self::Confirm(_) | Self::Field(_) => {}
+        }
+    }
+
+    /// Fits the popup to the screen, before it is drawn.
+    pub(super) fn lay_out(&mut self, screen: Rect, theme: &Theme) {
+        match self {
+            Self::Chooser(p) => p.lay_out(screen),
+            Self::Text(p) => p.lay_out(screen, theme),
+            Self::Diff(p) => p.lay_out(screen, theme),
+            Self::Confirm(_) | Self::Field(_) => {}
+        }
+    }
+
+    /// Draws the popup. Returns where the terminal's cursor belongs, if it has a field.
+    pub(super) fn draw(&self, frame: &mut Frame<'_>, theme: &Theme, keymap: &Keymap) -> Option<Position> {
+        match self {
+            Self::Chooser(p) => p.draw(frame, theme),
+            Self::Text(p) => p.draw(frame, theme),
+            Self::Confirm(p) => p.draw(frame, theme),
+            Self::Field(p) => p.draw(frame, theme),
+            Self::Diff(p) => p.draw(frame, theme, keymap),
+        }
+    }
+
+    /// Draws lines of text in a popup: the popup's ground lies under all of them.
+    fn lines(frame: &mut Frame<'_>, area: Rect, theme: &Theme, lines: Vec<Line<'_>>) {
+        frame.render_widget(Paragraph::new(lines), area);
+        let ground = Style { bg: theme.style(Role::Popup).bg, ..Style::default() };
+        frame.buffer_mut().set_style(area, ground);
+    }
+
+    /// A popup with text to read.
+    pub(super) fn text(title: &str, text: &str) -> Self {
+        Self::Text(text::TextPopup::plain(title, text))
+    }
+}

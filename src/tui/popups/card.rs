@@ -1,0 +1,82 @@
+//! The card of a Codex entry: what it is, and where the manuscript mentions it.
+
+use super::Popup;
+use super::text::TextPopup;
+use crate::canon::mentions::Names;
+use crate::domain::book::Book;
+use crate::domain::codex::Entry;
+use crate::tui::msg::Msg;
+
+/// Opens the card of an entry.
+pub(in crate::tui) fn open(book: &Book, entry: &Entry, names: &Names) -> Popup {
+    let words = markdown(book, entry, names);
+    let title = format!("{} · {}", entry.name, entry.entry_type);
+    Popup::Text(TextPopup::markdown(&title, &words).on_enter("opens it", Msg::Show(entry.path.clone(), None)))
+}
+
+/// Writes what the preview in the Codex pane shows: the card without a count of mentions, which would cost a pass over the book.
+pub(in crate::tui) fn preview(entry: &Entry) -> String {
+    let mut words = facts(entry);
+    words.push_str(&format!("\n{}\n", entry.path));
+    words
+}
+
+/// Writes the card as Markdown.
+fn markdown(book: &Book, entry: &Entry, names: &Names) -> String {
+    let mut words = facts(entry);
+    words.push_str(&mentions(book, entry, names));
+    words.push_str(&format!("\n{}\n", entry.path));
+    words
+}
+
+fn facts(entry: &Entry) -> String {
+    let mut words = String::new();
+    if !entry.summary.is_empty() {
+        words.push_str(&format!("{}\n\n", entry.summary));
+    }
+    if !entry.aliases.is_empty() {
+        words.push_str(&format!("**Also** {}\n\n", entry.aliases.join(", ")));
+    }
+    for (key, value) in entry.fields.iter().filter(|(k, _)| !SHOWN_ELSEWHERE.contains(&k.as_str())) {
+        if let Some(value) = plain(value) {
+            words.push_str(&format!("- {key}: {value}\n"));
+        }
+    }
+    for warning in &entry.warnings {
+        words.push_str(&format!("\n⚠ line {}: {}\n", warning.line, warning.message));
+    }
+    words
+}
+
+fn mentions(book: &Book, entry: &Entry, names: &Names) -> String {
+    let place = names.entries.iter().position(|n| n.path == entry.path);
+    let mut mentioned = vec![];
+    for chapter in &book.chapters {
+        let count = names.find(chapter.body()).iter().filter(|m| Some(m.entry) == place).count();
+        if count > 0 {
+            mentioned.push(format!("{} ({count})", chapter.number));
+        }
+    }
+    if mentioned.is_empty() {
+        "\nNot mentioned in the manuscript.\n".to_owned()
+    } else {
+        format!("\n**In chapters** {}\n", mentioned.join(", "))
+    }
+}
+
+const SHOWN_ELSEWHERE: [&str; 10] =
+    ["type", "kind", "category", "name", "title", "aliases", "alias", "aka", "summary", "description"];
+
+/// Returns a value that fits on a line: a text, number or list of texts.
+fn plain(value: &serde_json::Value) -> Option<String> {
+    use serde_json::Value;
+    match value {
+        Value::String(s) => Some(s.clone()),
+        Value::Number(n) => Some(n.to_string()),
+        Value::Bool(b) => Some(b.to_string()),
+        Value::Array(all) if all.iter().all(Value::is_string) => {
+            Some(all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,41 @@
+//! Help: the keys as they really are, those of the focused pane first.
+
+use super::Popup;
+use super::text::TextPopup;
+use crate::command::{COMMANDS, Context};
+use crate::tui::app::App;
+use crate::tui::layout::Pane;
+
+/// Opens help for the focused pane.
+pub(in crate::tui) fn open(app: &App) -> Popup {
+    let here = match app.focus {
+        Pane::Manuscript => vec![Context::Manuscript],
+        Pane::Chat => vec![Context::Chat, Context::Conversation],
+        Pane::Codex => vec![Context::Codex, Context::List],
+    };
+    let rest = Context::ALL.into_iter().filter(|c| !here.contains(c));
+    let mut words = String::new();
+    for context in here.iter().copied().chain(rest) {
+        words.push_str(&format!("{}\n\n", heading(context)));
+        for command in COMMANDS.iter().filter(|c| c.context == context) {
+            let keys = app.keymap.keys_of(command.name);
+            let keys = if keys.is_empty() { "(palette)".to_owned() } else { keys };
+            words.push_str(&format!("  {keys:<26} {}\n", command.about));
+        }
+        words.push('\n');
+    }
+    words.push_str("Every command is also in the palette. Keys can be changed under [keys] in config.toml.\n");
+    Popup::Text(TextPopup::plain(&format!("Help · {}", app.focus.title()), &words))
+}
+
+fn heading(context: Context) -> &'static str {
+    match context {
+        Context::Global => "EVERYWHERE",
+        Context::Manuscript => "MANUSCRIPT",
+        Context::Chat => "CHAT",
+        Context::Conversation => "CONVERSATION (Tab walks it)",
+        Context::Codex => "CODEX",
+        Context::Diff => "A PROPOSAL",
+        Context::List => "LISTS",
+    }
+}

@@ -1,0 +1,25 @@
+//! A new Codex entry from a template: its type, then its name.
+
+use super::Popup;
+use super::chooser::{Chooser, Item};
+use super::field::Field;
+use crate::domain::codex::EntryType;
+use crate::tui::app::App;
+use crate::tui::msg::Msg;
+
+/// Asks for the type, then for the name.
+pub(in crate::tui) fn open(app: &App) -> Popup {
+    let items = EntryType::ALL.into_iter().map(|entry_type| {
+        let count = app.book.entries_of(entry_type).count();
+        let ask = Field::plain(
+            &format!("New {entry_type}"),
+            "Its name, as the prose uses it. The file is made when you press Enter.",
+            move |name| {
+                let name = name.trim();
+                if name.is_empty() { vec![] } else { vec![Msg::NewEntry(entry_type, name.to_owned())] }
+            },
+        );
+        Item::new(entry_type.as_str(), &format!("{count} so far"), Msg::Popup(Box::new(Popup::Field(ask))))
+    });
+    Popup::Chooser(Chooser::new("New Codex entry: of which type?", items.collect()))
+}

@@ -1,0 +1,49 @@
+//! The command palette: commands, chapters, Codex entries, board members, themes.
+
+use crate::command::{COMMANDS, Context};
+use crate::domain::codex::EntryType;
+
+use super::Popup;
+use super::chooser::{Chooser, Item};
+use crate::tui::app::App;
+use crate::tui::msg::Msg;
+use crate::tui::theme::Theme;
+
+/// Opens the palette.
+pub(in crate::tui) fn open(app: &App) -> Popup {
+    let mut items = vec![];
+    let here = |c: Context| !matches!(c, Context::Diff | Context::List | Context::Conversation);
+    for command in COMMANDS.iter().filter(|c| here(c.context) && !c.moves() && c.name != "palette") {
+        let keys = app.keymap.keys_of(command.name);
+        items.push(Item::new(command.about, &keys, Msg::Run(command.name)).kind("command"));
+    }
+    for chapter in &app.book.chapters {
+        let label = format!("{} · {}", chapter.number, chapter.title);
+        items.push(Item::new(&label, "", Msg::Show(chapter.path.clone(), None)).kind("chapter"));
+    }
+    for entry in &app.book.entries {
+        let also = entry.aliases.join(", ");
+        items.push(
+            Item::new(&entry.name, &also, Msg::Show(entry.path.clone(), None)).kind(kind(entry.entry_type)),
+        );
+        if let Some(soul) = &entry.soul {
+            let label = format!("{} · soul", entry.name);
+            items.push(Item::new(&label, "", Msg::Show(soul.path.clone(), None)).kind(kind(entry.entry_type)));
+        }
+    }
+    for note in &app.book.notes {
+        items.push(Item::new(&note.title, "", Msg::Show(note.path.clone(), None)).kind("note"));
+    }
+    for member in crate::persona::board::members() {
+        items.push(Item::new(member.name, member.purpose, Msg::ChoosePersona(member.id)).kind("persona"));
+    }
+    for name in Theme::shipped() {
+        let label = format!("Theme {name}");
+        items.push(Item::new(&label, "", Msg::ChooseTheme((*name).to_owned())).kind("theme"));
+    }
+    Popup::Chooser(Chooser::new("Commands, chapters, Codex, personas, themes", items))
+}
+
+fn kind(entry_type: EntryType) -> &'static str {
+    entry_type.as_str()
+}

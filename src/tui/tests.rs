@@ -1,0 +1,395 @@
+//! Whole screens, as an author sees them, at the sizes that terminals have. State is built by the same messages as in real use.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use super::app::App;
+use super::effect::Effect;
+use super::msg::Msg;
+use super::theme::Depth;
+use super::{Start, build, layout::Pane, update::update, view};
+use crate::agent::driver;
+use crate::agent::event::TurnEventKind;
+use crate::config::folders::{Environment, Folders};
+use crate::workbench::{Overrides, Surroundings, Workbench};
+
+/// An author at a screen, with a copy of the example book, folders of her own, and the offline reader.
+pub(super) struct Author {
+    pub(super) app: App,
+    bench: Workbench,
+    runtime: tokio::runtime::Runtime,
+    _folders: tempfile::TempDir,
+    pub(super) quit: bool,
+}
+
+impl Author {
+    pub(super) fn at(width: u16, height: u16) -> Self {
+        let folders = tempfile::tempdir().unwrap();
+        let book = folders.path().join("the-long-silence");
+        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/the-long-silence"), &book);
+        let set = |name: &str, folder: &str| (name.to_owned(), folders.path().join(folder).display().to_string());
+        let environment: Environment =
+            [set("SCRITORIO_CONFIG_DIR", "config"), set("SCRITORIO_DATA_DIR", "data")].into_iter().collect();
+        let surroundings = Surroundings { folders: Folders::find(&environment).unwrap(), environment };
+        let overrides = Overrides { provider: Some("offline".to_owned()), ..Overrides::default() };
+        let bench = Workbench::open_in(&book, overrides, surroundings).unwrap();
+        let start = Start { open: None, depth: Depth::True, light: false, remote: true };
+        let app = build(&bench, start, (width, height)).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let mut author = Self { app, bench, runtime, _folders: folders, quit: false };
+        author.lay_out();
+        author
+    }
+
+    pub(super) fn lay_out(&mut self) {
+        view::lay_out(&mut self.app);
+    }
+
+    /// Lets something happen, and everything that follows from it.
+    pub(super) fn happens(&mut self, msg: Msg) {
+        let effects = update(&mut self.app, msg);
+        for effect in effects {
+            self.follow(effect);
+        }
+        self.lay_out();
+    }
+
+    fn follow(&mut self, effect: Effect) {
+        match effect {
+            Effect::Quit => self.quit = true,
+            Effect::Ask(ask) => {
+                let setup = match self.bench.prepare(&ask) {
+                    Ok(setup) => setup,
+                    Err(failure) => return self.happens(Msg::Refused(failure)),
+                };
+                let session = self.bench.begin(&ask, &setup);
+                self.happens(Msg::Began(setup.id.clone(), session.clone()));
+                let events = self.runtime.block_on(async {
+                    let mut running = driver::start(setup);
+                    let mut all = vec![];
+                    while let Some(event) = running.events.recv().await {
+                        all.push(event);
+                    }
+                    all
+                });
+                let mut ended = None;
+                for mut event in events {
+                    // How long a tool took is the one thing here that differs from run to run.
+                    if let TurnEventKind::Tool(row) = &mut event.kind {
+                        row.ms = 0;
+                    }
+                    if let TurnEventKind::Ended(end) = &mut event.kind {
+                        end.turn.tools.iter_mut().for_each(|t| t.ms = 0);
+                        ended = Some(end.clone());
+                    }
+                    self.happens(Msg::Turn(Box::new(event)));
+                }
+                let finished = self.bench.finish(&session, &ask, *ended.unwrap());
+                self.happens(Msg::Finished(Box::new(finished)));
+            }
+            other => {
+                let (out, mut inbox) = tokio::sync::mpsc::unbounded_channel();
+                super::work::quietly(&self.bench, other, &out);
+                while let Ok(msg) = inbox.try_recv() {
+                    self.happens(msg);
+                }
+            }
+        }
+    }
+
+    pub(super) fn press(&mut self, code: KeyCode, modifiers: KeyModifiers) {
+        self.happens(Msg::Key(KeyEvent::new(code, modifiers)));
+    }
+
+    pub(super) fn key(&mut self, code: KeyCode) {
+        self.press(code, KeyModifiers::NONE);
+    }
+
+    pub(super) fn control(&mut self, c: char) {
+        self.press(KeyCode::Char(c), KeyModifiers::CONTROL);
+    }
+
+    pub(super) fn types(&mut self, words: &str) {
+        for c in words.chars() {
+            self.key(KeyCode::Char(c));
+        }
+    }
+
+    pub(super) fn waits(&mut self, seconds: u64) {
+        let later = self.app.now + Duration::from_secs(seconds);
+        self.happens(Msg::Tick(later));
+    }
+
+    pub(super) fn asks(&mut self, question: &str) {
+        self.key(KeyCode::F(3));
+        self.types(question);
+        self.key(KeyCode::Enter);
+    }
+
+    /// The screen as text.
+    pub(super) fn sees(&mut self) -> String {
+        let screen = self.app.screen;
+        let mut terminal = Terminal::new(TestBackend::new(screen.width, screen.height)).unwrap();
+        terminal.draw(|frame| view::draw(&self.app, frame)).unwrap();
+        let buffer = terminal.backend().buffer();
+        let mut text = String::new();
+        for y in 0..screen.height {
+            let mut row = String::new();
+            let mut skip = 0;
+            for x in 0..screen.width {
+                if skip > 0 {
+                    skip -= 1;
+                    continue;
+                }
+                let symbol = buffer[(x, y)].symbol();
+                skip = super::widgets::text::width(symbol).saturating_sub(1);
+                row.push_str(symbol);
+            }
+            text.push_str(row.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+
+    #[track_caller]
+    fn sees_words(&mut self, words: &str) {
+        let screen = self.sees();
+        assert!(screen.contains(words), "{words:?} is not on screen:\n{screen}");
+    }
+
+    fn file(&self, path: &str) -> Vec<u8> {
+        std::fs::read(self.bench.root().join(path)).unwrap()
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for item in std::fs::read_dir(from).unwrap() {
+        let item = item.unwrap();
+        let target = to.join(item.file_name());
+        if item.path().is_dir() {
+            copy(&item.path(), &target);
+        } else {
+            std::fs::copy(item.path(), target).unwrap();
+        }
+    }
+}
+
+const SIZES: [(u16, u16); 4] = [(60, 20), (80, 24), (120, 40), (200, 50)];
+
+#[test]
+fn the_first_screen_at_every_size() {
+    for (width, height) in SIZES {
+        let screen = Author::at(width, height).sees();
+        insta::assert_snapshot!(format!("start_{width}x{height}"), screen);
+    }
+}
+
+#[test]
+fn an_answer_with_its_tool_rows_and_quotes_at_every_size() {
+    for (width, height) in SIZES {
+        let mut author = Author::at(width, height);
+        author.asks("What should I remember about Adrian?");
+        author.waits(6);
+        insta::assert_snapshot!(format!("answer_{width}x{height}"), author.sees());
+    }
+}
+
+#[test]
+fn a_proposal_to_judge_at_every_size() {
+    for (width, height) in SIZES {
+        let mut author = Author::at(width, height);
+        author.asks("Change Adrian's role to antagonist");
+        author.waits(6);
+        author.control('d');
+        insta::assert_snapshot!(format!("proposal_{width}x{height}"), author.sees());
+    }
+}
+
+#[test]
+fn popups_at_every_size() {
+    for (width, height) in SIZES {
+        let mut author = Author::at(width, height);
+        author.control('p');
+        author.types("mira");
+        insta::assert_snapshot!(format!("palette_{width}x{height}"), author.sees());
+        author.key(KeyCode::Esc);
+        author.key(KeyCode::F(1));
+        insta::assert_snapshot!(format!("help_{width}x{height}"), author.sees());
+        author.key(KeyCode::Esc);
+        author.control('r');
+        insta::assert_snapshot!(format!("board_{width}x{height}"), author.sees());
+    }
+}
+
+#[test]
+fn a_screen_that_is_too_small_says_so() {
+    for (width, height) in [(39, 20), (80, 9), (10, 2), (1, 1)] {
+        let mut author = Author::at(width, height);
+        let screen = author.sees();
+        assert!(width < 20 || screen.contains("Please make this window"), "{screen}");
+    }
+}
+
+#[test]
+fn resizing_in_the_middle_of_an_answer_loses_nothing() {
+    let mut author = Author::at(120, 40);
+    author.asks("What should I remember about Adrian?");
+    for (width, height) in [(80, 24), (39, 9), (200, 50), (41, 10), (120, 40)] {
+        author.happens(Msg::Resize(width, height));
+        author.sees();
+    }
+    author.waits(6);
+    for _ in 0..4 {
+        author.key(KeyCode::PageUp);
+    }
+    author.sees_words("get_character_context");
+}
+
+#[test]
+fn a_change_of_role_is_written_with_one_key_and_undone_with_another() {
+    let path = "codex/characters/adrian-vale/dossier.md";
+    let mut author = Author::at(120, 40);
+    let before = author.file(path);
+    author.asks("Change Adrian's role to antagonist");
+    assert_eq!(author.file(path), before, "nothing is written before the key");
+    author.control('d');
+    author.types("a");
+    assert_eq!(author.file(path), before, "a key right after the popup opened was meant for something else");
+    author.waits(1);
+    author.types("a");
+    let after = String::from_utf8(author.file(path)).unwrap();
+    let old = String::from_utf8(before.clone()).unwrap();
+    let changed: Vec<_> = old.lines().zip(after.lines()).filter(|(a, b)| a != b).collect();
+    assert_eq!(changed, [("role: protagonist", "role: antagonist")]);
+    author.sees_words("✓ applied");
+    author.types("u");
+    assert_eq!(author.file(path), before);
+    author.sees_words("↶ undone");
+}
+
+#[test]
+fn letters_typed_in_the_manuscript_never_judge_a_proposal() {
+    let mut author = Author::at(120, 40);
+    author.asks("Change Adrian's role to antagonist");
+    author.key(KeyCode::F(2));
+    author.types("aru");
+    assert!(author.app.popups.is_empty());
+    assert!(author.app.document().unwrap().buffer.slice(0..3).starts_with("aru"));
+}
+
+#[test]
+fn a_paste_into_a_popup_decides_nothing() {
+    let mut author = Author::at(120, 40);
+    author.asks("Change Adrian's role to antagonist");
+    author.control('d');
+    author.waits(1);
+    author.happens(Msg::Paste("a".to_owned()));
+    author.sees_words("○ pending");
+}
+
+#[test]
+fn the_next_quote_selects_the_very_words() {
+    let mut author = Author::at(120, 40);
+    author.asks("What should I remember about Adrian?");
+    author.control('l');
+    let document = author.app.document().unwrap();
+    let selected = document.buffer.selected_text().unwrap();
+    let quotes = &author.app.chat.turns[0].grounded.as_ref().unwrap().quotes;
+    assert!(quotes.iter().any(|q| q.places.iter().any(|p| p.0 == document.path)));
+    assert!(selected.split_whitespace().count() >= 2, "{selected}");
+    assert!(document.captured_by_author().is_none(), "a followed quote is not the author's selection");
+}
+
+#[test]
+fn a_selection_goes_along_as_a_chip_and_is_described_without_its_words() {
+    let mut author = Author::at(120, 40);
+    author.key(KeyCode::Down);
+    author.key(KeyCode::Down);
+    author.press(KeyCode::End, KeyModifiers::SHIFT);
+    author.control('k');
+    assert_eq!(author.app.focus, Pane::Chat);
+    author.sees_words("❝ 9 words");
+    author.control('o');
+    author.sees_words("What would be sent");
+}
+
+#[test]
+fn escape_leads_back_step_by_step() {
+    let mut author = Author::at(120, 40);
+    author.control('p');
+    author.key(KeyCode::F(1));
+    author.key(KeyCode::Esc);
+    assert!(author.app.popups.is_empty());
+    author.control('f');
+    author.types("mast");
+    author.key(KeyCode::Esc);
+    assert!(author.app.find.is_none());
+    author.key(KeyCode::Esc);
+    assert!(author.app.document().unwrap().buffer.selection().is_none());
+}
+
+#[test]
+fn quitting_with_unsaved_words_asks_first() {
+    let mut author = Author::at(120, 40);
+    author.types("x");
+    author.control('q');
+    assert!(!author.quit);
+    author.sees_words("Unsaved changes");
+    author.types("s");
+    assert!(author.quit);
+    assert!(author.file("manuscript/01-the-listening-post.md").starts_with(b"x"));
+}
+
+#[test]
+fn somebody_elses_words_are_never_overwritten() {
+    let mut author = Author::at(120, 40);
+    let path = author.bench.root().join("manuscript/01-the-listening-post.md");
+    author.types("mine ");
+    std::fs::write(&path, "theirs").unwrap();
+    author.control('s');
+    author.sees_words("Changed on disk");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs");
+    author.types("m");
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with("mine "));
+}
+
+#[test]
+fn the_codex_is_filtered_and_opened_without_the_mouse() {
+    let mut author = Author::at(120, 40);
+    author.key(KeyCode::F(4));
+    author.types("/okaf");
+    author.sees_words("Mira Okafor");
+    author.key(KeyCode::Enter);
+    let path = author.app.document().unwrap().path.to_string();
+    assert!(path.starts_with("codex/characters/"), "{path}");
+}
+
+#[test]
+fn every_command_can_be_run_from_every_pane() {
+    for pane in ["focus-manuscript", "focus-chat", "focus-codex"] {
+        let mut author = Author::at(100, 30);
+        for command in crate::command::COMMANDS {
+            author.happens(Msg::Run(pane));
+            // What leaves the process is not for a test; sending an empty question does nothing.
+            if !matches!(command.name, "suspend" | "copy" | "cut" | "paste") {
+                author.happens(Msg::Run(command.name));
+            }
+            author.sees();
+            author.app.popups.clear();
+            author.quit = false;
+        }
+    }
+}
+
+#[test]
+fn time_comes_in_with_messages() {
+    let mut author = Author::at(80, 24);
+    let later = Instant::now() + Duration::from_secs(60);
+    author.happens(Msg::Tick(later));
+    assert_eq!(author.app.now, later);
+}

@@ -1,0 +1,345 @@
+//! Lays one turn out as lines: question, tool rows, answer, proposal cards, how it ended.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::domain::conversation::{ToolRecord, ToolStatus, Verdict};
+use crate::domain::ids::ProposalId;
+use crate::domain::safe_text;
+use crate::proposal::Status;
+
+use super::conversation::{Frame, State, TurnView};
+use super::theme::Role;
+use super::widgets::markdown::{self, Mark, MarkKind};
+use super::widgets::text;
+
+/// The frames of the spinner. Without motion the word beside it says the same.
+const SPINNER: [&str; 4] = ["◐", "◓", "◑", "◒"];
+
+/// A turn as lines, with the things in it that can be walked to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Laid {
+    pub(super) lines: Vec<Line<'static>>,
+    pub(super) stops: Vec<Stop>,
+}
+
+impl Laid {
+    pub(super) const EMPTY: Self = Self { lines: vec![], stops: vec![] };
+}
+
+/// Something in a turn that `Tab` stops at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stop {
+    /// Its line in the turn.
+    pub(super) line: usize,
+    pub(super) what: What,
+}
+
+/// What a stop is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum What {
+    /// The author's message.
+    Question,
+    /// A tool row, by its place.
+    Row(usize),
+    /// The answer.
+    Answer,
+    /// A quotation, by its place among the answer's quotes.
+    Quote(usize),
+    /// A proposal.
+    Card(ProposalId),
+}
+
+/// Lays a turn out. `streamed` are the lines of an answer that still arrives.
+pub(super) fn lay_out(turn: &TurnView, frame: &Frame<'_>, streamed: Vec<Line<'static>>) -> Laid {
+    let mut laid = Laid::default();
+    question(turn, frame, &mut laid);
+    rows(turn, frame, &mut laid);
+    answer(turn, frame, streamed, &mut laid);
+    for id in &turn.proposals {
+        card(id, frame, &mut laid);
+    }
+    ending(turn, frame, &mut laid);
+    laid.lines.push(Line::default());
+    laid
+}
+
+fn question(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
+    let bar = frame.theme.style(Role::User);
+    laid.stops.push(Stop { line: laid.lines.len(), what: What::Question });
+    for row in text::wrap(&turn.question, usize::from(frame.width).saturating_sub(2)) {
+        laid.lines.push(Line::from(vec![
+            Span::styled("▌ ", bar),
+            Span::styled(row, frame.theme.style(Role::Emphasis)),
+        ]));
+    }
+    if let Some(selection) = &turn.selection {
+        let words = format!("▌ with a selection of {} words from {}", selection.words, selection.title);
+        laid.lines.push(Line::styled(
+            text::fit(&words, usize::from(frame.width)),
+            frame.theme.style(Role::Chip),
+        ));
+    }
+    laid.lines.push(Line::default());
+}
+
+fn rows(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
+    if turn.tools.is_empty() {
+        return;
+    }
+    if !frame.details && !turn.state.is_live() {
+        let read: usize = turn.tools.iter().map(|t| t.results).sum();
+        let failed = turn.tools.iter().filter(|t| t.status == ToolStatus::Failed).count();
+        let mut words = format!("✓ looked up {} in the book: {}", times(turn.tools.len()), count(read, "result"));
+        if failed > 0 {
+            words.push_str(&format!(", {failed} failed"));
+        }
+        laid.stops.push(Stop { line: laid.lines.len(), what: What::Row(0) });
+        laid.lines.push(Line::styled(
+            text::fit(&words, usize::from(frame.width)),
+            frame.theme.style(Role::ToolRow),
+        ));
+    } else {
+        for (i, tool) in turn.tools.iter().enumerate() {
+            laid.stops.push(Stop { line: laid.lines.len(), what: What::Row(i) });
+            row(tool, frame, turn.open_rows.contains(&i), laid);
+        }
+    }
+    laid.lines.push(Line::default());
+}
+
+fn row(tool: &ToolRecord, frame: &Frame<'_>, open: bool, laid: &mut Laid) {
+    let (symbol, role) = match tool.status {
+        ToolStatus::Queued => ("·", Role::ToolRow),
+        ToolStatus::Running => (SPINNER[frame.spin % SPINNER.len()], Role::ToolRunning),
+        ToolStatus::Done => ("✓", Role::ToolDone),
+        ToolStatus::Failed => ("✗", Role::ToolFailed),
+        ToolStatus::Cancelled => ("⊘", Role::ToolRow),
+    };
+    let width = usize::from(frame.width);
+    let style = frame.theme.style(role);
+    let dim = frame.theme.style(Role::ToolRow);
+    let mut head = format!("{symbol} {}", tool.name);
+    if !tool.arguments.is_empty() && tool.arguments != "{}" {
+        head.push(' ');
+        head.push_str(&arguments(&tool.arguments));
+    }
+    laid.lines.push(Line::styled(text::fit(&head, width), style));
+    let mut tail = match tool.status {
+        ToolStatus::Queued => "  waiting".to_owned(),
+        ToolStatus::Running => "  reading…".to_owned(),
+        ToolStatus::Cancelled => "  cancelled".to_owned(),
+        ToolStatus::Failed => format!("  {}", tool.error.as_deref().unwrap_or("failed")),
+        ToolStatus::Done => done_words(tool),
+    };
+    if tool.forced {
+        tail.push_str(" · run by the program");
+    }
+    for line in text::wrap(&tail, width.saturating_sub(2)).into_iter().take(if open { 40 } else { 2 }) {
+        laid.lines.push(Line::styled(format!("  {}", line.trim_start()), dim));
+    }
+    if open {
+        details(tool, frame, laid);
+    }
+}
+
+/// Writes arguments as an author reads them: `name: Adrian Vale` for `{"name":"Adrian Vale"}`. They may be cut anywhere, so this goes by text.
+fn arguments(json: &str) -> String {
+    let mut words = json.trim_start_matches('{').trim_end_matches('}').to_owned();
+    for (mark, plain) in [("\":\"", ": "), ("\",\"", ", "), ("\":", ": "), (",\"", ", "), ("\",", ", "), ("\"", "")] {
+        words = words.replace(mark, plain);
+    }
+    words
+}
+
+fn done_words(tool: &ToolRecord) -> String {
+    let mut words = String::from("  ");
+    match (&tool.title, tool.resolved.as_slice()) {
+        _ if tool.results == 0 => words.push_str("nothing found"),
+        (Some(title), [one]) => words.push_str(&format!("{title} → {one}")),
+        (Some(title), [first, more @ ..]) => words.push_str(&format!("{title} → {first} and {} more", more.len())),
+        (Some(title), []) => words.push_str(title),
+        (None, [one]) => words.push_str(one.as_str()),
+        (None, _) => words.push_str("done"),
+    }
+    words.push_str(&format!(" · {}", count(tool.results, "result")));
+    if let Some(n) = tool.words {
+        words.push_str(&format!(" · {}", count(n, "word")));
+    }
+    if tool.truncated {
+        words.push_str(" · cut");
+    }
+    if tool.missing {
+        words.push_str(" · some not found");
+    }
+    words.push_str(&format!(" · {} ms", tool.ms));
+    words
+}
+
+fn details(tool: &ToolRecord, frame: &Frame<'_>, laid: &mut Laid) {
+    let style = frame.theme.style(Role::Dim);
+    let mut say = |words: String| {
+        for line in text::wrap(&words, usize::from(frame.width).saturating_sub(4)) {
+            laid.lines.push(Line::styled(format!("    {line}"), style));
+        }
+    };
+    say(format!("call {}", tool.call_id));
+    say(format!("arguments {}", tool.arguments));
+    for path in &tool.resolved {
+        say(format!("read {path}"));
+    }
+    if let Some(kind) = &tool.kind {
+        say(format!("type {kind}"));
+    }
+}
+
+fn answer(turn: &TurnView, frame: &Frame<'_>, streamed: Vec<Line<'static>>, laid: &mut Laid) {
+    let width = frame.width.saturating_sub(2);
+    let start = laid.lines.len();
+    if let Some(grounded) = &turn.grounded {
+        if grounded.shown.trim().is_empty() {
+            return;
+        }
+        laid.stops.push(Stop { line: start, what: What::Answer });
+        let mut marks = vec![];
+        for (index, placed) in grounded.quotes.iter().enumerate() {
+            let kind = match (placed.quote.marked, placed.quote.verdict) {
+                (true, Verdict::Missing) => MarkKind::Missing,
+                (false, Verdict::Missing) => continue,
+                (true, _) => MarkKind::Found,
+                (false, _) => MarkKind::Neutral,
+            };
+            marks.push(Mark { range: placed.shown.clone(), kind, index });
+        }
+        let rendered = markdown::render(&grounded.shown, width, frame.theme, &marks);
+        for (index, line) in rendered.marks {
+            laid.stops.push(Stop { line: start + line, what: What::Quote(index) });
+        }
+        laid.lines.extend(rendered.lines.into_iter().map(|l| indented(l)));
+    } else if !streamed.is_empty() {
+        laid.stops.push(Stop { line: start, what: What::Answer });
+        laid.lines.extend(streamed.into_iter().map(|l| indented(l)));
+    } else {
+        return;
+    }
+    laid.lines.push(Line::default());
+}
+
+fn indented(mut line: Line<'static>) -> Line<'static> {
+    line.spans.insert(0, Span::raw("  "));
+    line
+}
+
+fn card(id: &ProposalId, frame: &Frame<'_>, laid: &mut Laid) {
+    let width = usize::from(frame.width);
+    laid.stops.push(Stop { line: laid.lines.len(), what: What::Card(id.clone()) });
+    let Some(queued) = frame.proposals.get(id) else {
+        laid.lines.push(Line::styled("  a proposal is on its way…", frame.theme.style(Role::Dim)));
+        laid.lines.push(Line::default());
+        return;
+    };
+    let (state, role) = state_words(queued.status, queued.proposal.edited);
+    let proposal = &queued.proposal;
+    let style = frame.theme.style(role);
+    let frame_style = frame.theme.style(Role::Border);
+    let inner = width.saturating_sub(4);
+    let title = format!("─ Proposal · {} · {} ", proposal.entry_type, safe_text::line(&proposal.entry));
+    let title = text::fit(&title, inner);
+    let fill = (inner + 2).saturating_sub(text::width(&title));
+    laid.lines.push(Line::from(vec![
+        Span::styled("┌", frame_style),
+        Span::styled(title, frame.theme.style(Role::Title)),
+        Span::styled("─".repeat(fill), frame_style),
+        Span::styled("┐", frame_style),
+    ]));
+    let mut boxed = |words: &str, style: Style| {
+        for row in text::wrap(words, inner) {
+            let pad = inner.saturating_sub(text::width(&row));
+            laid.lines.push(Line::from(vec![
+                Span::styled("│ ", frame_style),
+                Span::styled(row, style),
+                Span::raw(" ".repeat(pad)),
+                Span::styled(" │", frame_style),
+            ]));
+        }
+    };
+    boxed(&proposal.summary, frame.theme.style(Role::Text));
+    for file in &proposal.files {
+        let verb = if file.base.is_some() { "changes" } else { "makes" };
+        boxed(&format!("{verb} {}", file.path), frame.theme.style(Role::Dim));
+    }
+    for warning in &proposal.warnings {
+        boxed(&format!("⚠ {warning}"), frame.theme.style(Role::Warning));
+    }
+    let next = match queued.status {
+        Status::Pending | Status::Stale => format!("{state} · {} reviews it", frame.review_key),
+        Status::Applied => format!("{state} · {} opens it, u there undoes", frame.review_key),
+        _ => state.to_owned(),
+    };
+    boxed(&next, style);
+    laid.lines.push(Line::from(vec![Span::styled(format!("└{}┘", "─".repeat(inner + 2)), frame_style)]));
+    laid.lines.push(Line::default());
+}
+
+/// Returns the words, with a symbol, and the colour for a proposal's state.
+pub(super) fn state_words(status: Status, edited: bool) -> (&'static str, Role) {
+    match (status, edited) {
+        (Status::Pending, false) => ("○ pending", Role::Accent),
+        (Status::Pending, true) => ("○ pending, edited by you", Role::Accent),
+        (Status::Applied, false) => ("✓ applied", Role::Success),
+        (Status::Applied, true) => ("✓ applied as you edited it", Role::Success),
+        (Status::Rejected, _) => ("✗ rejected", Role::Dim),
+        (Status::Undone, _) => ("↶ undone", Role::Dim),
+        (Status::Stale, _) => ("⚠ the file has changed since", Role::Warning),
+    }
+}
+
+fn ending(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
+    let spinner = SPINNER[frame.spin % SPINNER.len()];
+    let running = frame.theme.style(Role::ToolRunning);
+    let width = usize::from(frame.width);
+    match &turn.state {
+        State::Waiting => laid.lines.push(Line::styled(format!("{spinner} asking…"), running)),
+        State::Thinking => laid.lines.push(Line::styled(format!("{spinner} thinking…"), running)),
+        State::Reading => laid.lines.push(Line::styled(format!("{spinner} reading the book…"), running)),
+        State::Answering | State::Ending => laid.lines.push(Line::styled(format!("{spinner} answering…"), running)),
+        State::Done => {}
+        State::Cancelled => {
+            laid.lines.push(Line::styled("⊘ stopped; what had arrived is kept", frame.theme.style(Role::Warning)));
+        }
+        State::Failed(failure) => {
+            for row in text::wrap(&format!("✗ {}", failure.message), width) {
+                laid.lines.push(Line::styled(row, frame.theme.style(Role::Error)));
+            }
+            for row in text::wrap(&failure.hint, width.saturating_sub(2)) {
+                laid.lines.push(Line::styled(format!("  {row}"), frame.theme.style(Role::Dim)));
+            }
+        }
+    }
+}
+
+/// Returns `1 result`, `2 results`.
+pub(super) fn count(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", thousands(n)) }
+}
+
+fn times(n: usize) -> String {
+    match n {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        _ => format!("{n} times"),
+    }
+}
+
+/// Writes a number with a comma between thousands.
+pub(super) fn thousands(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, d) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(d);
+    }
+    out
+}

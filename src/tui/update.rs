@@ -1,0 +1,307 @@
+//! What changes when something happens. Nothing here waits, reads a file or draws.
+
+mod ask;
+mod chat;
+mod codex;
+mod commands;
+mod documents;
+mod find;
+mod manuscript;
+mod mouse;
+mod turn;
+
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::app::App;
+use super::clipboard::Copied;
+use super::effect::Effect;
+use crate::command::Context;
+use super::layout::Pane;
+use super::msg::{Msg, Notice, Verdict};
+use super::popups::{self, Popup, Reply};
+
+/// How long a notice stays.
+const NOTICE: Duration = Duration::from_secs(5);
+/// Two `Esc` within this time cancel the running turn from anywhere.
+const TWICE: Duration = Duration::from_millis(500);
+
+/// The only place where [`App`] changes.
+pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
+    match msg {
+        Msg::Key(key) => on_key(app, key),
+        Msg::Paste(text) => on_paste(app, &text),
+        Msg::Mouse(event) => mouse::on_mouse(app, event),
+        Msg::Resize(width, height) => {
+            app.screen = ratatui::layout::Rect::new(0, 0, width, height);
+            vec![]
+        }
+        Msg::FocusGained => vec![Effect::Refresh, Effect::ReadProposals],
+        Msg::Tick(now) => {
+            app.now = now;
+            app.spin = app.spin.wrapping_add(1);
+            if app.notice.as_ref().is_some_and(|(_, since)| now.duration_since(*since) > NOTICE) {
+                app.notice = None;
+            }
+            vec![]
+        }
+        Msg::Run(name) => commands::run(app, name),
+        Msg::Show(..) | Msg::Opened(..) | Msg::Saved(..) | Msg::SaveAnyway(_) | Msg::Reload(_) => {
+            documents::update(app, msg)
+        }
+        Msg::BookRead(book, names) => {
+            app.book = book;
+            app.names = names;
+            app.codex.rebuild(&app.book);
+            documents::book_was_read(app)
+        }
+        Msg::Began(..)
+        | Msg::Refused(_)
+        | Msg::Turn(_)
+        | Msg::Finished(_)
+        | Msg::Conversation(..)
+        | Msg::Proposals(_)
+        | Msg::Judged(..) => turn::update(app, msg),
+        Msg::Peeked(Ok(peek)) => {
+            app.popups.push(Popup::text("What would be sent", &peek.text()));
+            vec![]
+        }
+        Msg::Peeked(Err(failure)) => {
+            app.tell(Notice::problem(format!("{} {}", failure.message, failure.hint)));
+            vec![]
+        }
+        Msg::ChoosePersona(id) => {
+            id.clone_into(&mut app.chat.persona);
+            app.focus = Pane::Chat;
+            app.side = Pane::Chat;
+            vec![]
+        }
+        Msg::ChooseTheme(name) => commands::choose_theme(app, &name),
+        Msg::Popup(popup) => {
+            app.popups.push(*popup);
+            vec![]
+        }
+        Msg::Judge(verdict) => judge(app, verdict),
+        Msg::Review(id) => {
+            review(app, &id);
+            vec![]
+        }
+        Msg::ReviewBeside(id, next) => {
+            review_beside(app, &id, next);
+            vec![]
+        }
+        Msg::CopyText(text) => {
+            app.clipboard.clone_from(&text);
+            vec![Effect::Copy(text)]
+        }
+        Msg::GoToLine(line) => {
+            if let Some(document) = app.document_mut() {
+                let line = line.clamp(1, document.buffer.lines()) - 1;
+                let at = document.buffer.line_start(line);
+                document.buffer.set_cursor(at, false);
+                document.view.center(&document.buffer, at);
+            }
+            app.focus = Pane::Manuscript;
+            vec![]
+        }
+        Msg::NewEntry(entry_type, name) => match &app.read_only {
+            Some(why) => {
+                let notice = Notice::problem(why.clone());
+                app.tell(notice);
+                vec![]
+            }
+            None => vec![Effect::NewEntry(entry_type, name)],
+        },
+        Msg::AskAgain(turn) => ask::ask_again(app, &turn),
+        Msg::Copied(copied) => {
+            app.tell(Notice::hint(copied.message()));
+            match copied {
+                Copied::Terminal(bytes) => vec![Effect::SendToTerminal(bytes)],
+                Copied::System | Copied::TooLong => vec![],
+            }
+        }
+        Msg::Clipboard(text) => {
+            let text = text.unwrap_or_else(|| app.clipboard.clone());
+            on_paste(app, &text)
+        }
+        Msg::QuitNow => vec![Effect::Quit],
+        Msg::SaveAndQuit => {
+            app.quitting = true;
+            documents::save_all(app)
+        }
+        Msg::Notice(notice) => {
+            app.tell(notice);
+            vec![]
+        }
+        Msg::Connected(provider, words) => {
+            app.provider = provider;
+            app.tell(Notice::done(words));
+            vec![]
+        }
+        Msg::KeyTyped(provider, key) => vec![Effect::StoreKey(provider, key)],
+    }
+}
+
+fn judge(app: &mut App, verdict: Verdict) -> Vec<Effect> {
+    if let Some(why) = app.read_only.clone() {
+        app.tell(Notice::problem(why));
+        return vec![];
+    }
+    // An open document with unsaved changes in the same file would fight with what is written under it.
+    let id = match &verdict {
+        Verdict::Accept(id, _) | Verdict::Undo(id) | Verdict::Redo(id) => id,
+        Verdict::Reject(..) | Verdict::Edit(..) => return vec![Effect::Judge(verdict)],
+    };
+    let unsaved = app.proposals.get(id).and_then(|q| {
+        q.proposal.files.iter().find_map(|f| {
+            app.documents.iter().find(|d| d.path == f.path && d.buffer.is_modified()).map(|d| d.path.clone())
+        })
+    });
+    if let Some(path) = unsaved {
+        app.tell(Notice::problem(format!("{path} has unsaved changes: save it first (Ctrl-S)")));
+        return vec![];
+    }
+    vec![Effect::Judge(verdict)]
+}
+
+/// Where a key goes: a popup, a command of the pane, a command of the program, the text.
+fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
+    if key.kind == KeyEventKind::Release {
+        return vec![];
+    }
+    if let Some(popup) = app.popups.last_mut() {
+        let reply = popup.key(key, &app.keymap, app.now);
+        return on_reply(app, reply);
+    }
+    if key.code == KeyCode::Esc {
+        return on_escape(app);
+    }
+    if app.find.is_some() && app.focus == Pane::Manuscript && find::on_key(app, key) {
+        return vec![];
+    }
+    if app.focus == Pane::Codex && app.codex.filtering && codex::on_filter_key(app, key) {
+        return vec![];
+    }
+    let context = match app.focus {
+        Pane::Manuscript => Context::Manuscript,
+        Pane::Chat if chat::walking(app) => Context::Conversation,
+        Pane::Chat => Context::Chat,
+        Pane::Codex => Context::Codex,
+    };
+    if let Some(command) = app.keymap.lookup(context, &key) {
+        if command.moves() {
+            let extend = key.modifiers.contains(KeyModifiers::SHIFT);
+            manuscript::move_by(app, command.name, extend);
+            return vec![];
+        }
+        return commands::run(app, command.name);
+    }
+    match app.focus {
+        Pane::Manuscript => manuscript::on_key(app, key),
+        Pane::Chat => chat::on_key(app, key),
+        Pane::Codex => codex::on_key(app, key),
+    }
+}
+
+/// Whether a key is a character that belongs into a text.
+pub(super) fn is_text(key: &KeyEvent) -> bool {
+    matches!(key.code, KeyCode::Char(_)) && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
+}
+
+fn on_reply(app: &mut App, reply: Reply) -> Vec<Effect> {
+    let messages = match reply {
+        Reply::Keep => return vec![],
+        Reply::Do(messages) => messages,
+        Reply::Close(messages) => {
+            app.popups.pop();
+            messages
+        }
+    };
+    messages.into_iter().flat_map(|m| update(app, m)).collect()
+}
+
+fn on_escape(app: &mut App) -> Vec<Effect> {
+    let twice = app.escaped_at.is_some_and(|at| app.now.duration_since(at) < TWICE);
+    app.escaped_at = Some(app.now);
+    if app.chat.is_busy() && (twice || app.focus == Pane::Chat) {
+        app.escaped_at = None;
+        return vec![Effect::Cancel];
+    }
+    match app.focus {
+        Pane::Manuscript => {
+            if app.find.take().is_some() {
+                return vec![];
+            }
+            if let Some(document) = app.document_mut()
+                && (document.buffer.selection().is_some() || document.buffer.anchor_active())
+            {
+                document.buffer.clear_selection();
+            } else if app.look.focus_mode {
+                app.look.focus_mode = false;
+            }
+        }
+        Pane::Chat => {
+            if app.chat.at.take().is_none() && app.chat.chip.take().is_none() {
+                app.chat.top = None;
+            }
+        }
+        Pane::Codex => {
+            app.codex.filtering = false;
+            if !app.codex.filter.text().is_empty() {
+                app.codex.filter.take();
+                app.codex.rebuild(&app.book);
+            }
+        }
+    }
+    vec![]
+}
+
+fn on_paste(app: &mut App, text: &str) -> Vec<Effect> {
+    app.typed_at = Some(app.now);
+    if let Some(popup) = app.popups.last_mut() {
+        // A paste or an input method never decides anything: only fields take it.
+        popup.paste(text);
+        return vec![];
+    }
+    match app.focus {
+        Pane::Manuscript => manuscript::on_paste(app, text),
+        Pane::Chat => {
+            let text = text.replace("\r\n", "\n").replace('\r', "\n");
+            app.chat.input.insert_str(text);
+        }
+        Pane::Codex => {
+            app.codex.filtering = true;
+            app.codex.filter.insert(text);
+            app.codex.rebuild(&app.book);
+        }
+    }
+    vec![]
+}
+
+/// Opens a popup by itself, but never over what the author types.
+pub(super) fn may_open_by_itself(app: &App) -> bool {
+    app.popups.is_empty() && app.typed_at.is_none_or(|at| app.now.duration_since(at) > Duration::from_secs(1))
+}
+
+/// Shows the popup of a proposal.
+pub(super) fn review(app: &mut App, id: &crate::domain::ids::ProposalId) {
+    if let Some(queued) = app.proposals.get(id) {
+        let place = app.queue.iter().position(|q| q == id).map_or((1, 1), |i| (i + 1, app.queue.len()));
+        let popup = popups::diff::DiffPopup::new(queued.clone(), place, app.now);
+        app.popups.push(Popup::Diff(Box::new(popup)));
+    }
+}
+
+/// Shows the popup of the proposal after or before one, in place of its own.
+fn review_beside(app: &mut App, id: &crate::domain::ids::ProposalId, next: bool) {
+    let Some(here) = app.queue.iter().position(|q| q == id) else { return };
+    let beside = if next { here + 1 } else { here.wrapping_sub(1) };
+    match app.queue.get(beside).cloned() {
+        Some(other) => {
+            app.popups.pop();
+            review(app, &other);
+        }
+        None => app.tell(Notice::hint(if next { "This is the newest proposal." } else { "This is the oldest proposal." })),
+    }
+}

@@ -1,0 +1,142 @@
+//! A running turn, its end, and the fate of proposals.
+
+use std::collections::HashMap;
+
+use crate::agent::event::{TurnEvent, TurnEventKind};
+use crate::domain::ids::ProposalId;
+use crate::proposal::Status;
+use crate::workbench::{Finished, QueuedProposal};
+
+use super::super::app::App;
+use super::super::conversation::{State, TurnView};
+use super::super::effect::Effect;
+use super::super::msg::{Msg, Notice};
+use super::super::popups::Popup;
+
+pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
+    match msg {
+        Msg::Began(turn, session) => {
+            app.chat.sending = false;
+            app.chat.session = Some(session);
+            app.chat.running = Some(turn.clone());
+            if let Some(view) = app.chat.turns.last_mut() {
+                view.id = Some(turn);
+                (view.provider, view.model) = app.provider.clone();
+            }
+            vec![]
+        }
+        Msg::Refused(failure) => {
+            app.chat.sending = false;
+            if let Some(view) = app.chat.turns.last_mut() {
+                view.state = State::Failed(failure);
+                view.touch();
+            }
+            vec![]
+        }
+        Msg::Turn(event) => on_event(app, *event),
+        Msg::Finished(finished) => finished_turn(app, *finished),
+        Msg::Conversation(session, turns) => {
+            if !app.chat.is_busy() {
+                app.chat.session = Some(session);
+                app.chat.turns = turns.into_iter().map(TurnView::kept).collect();
+                app.chat.top = None;
+                app.chat.at = None;
+            }
+            vec![]
+        }
+        Msg::Proposals(all) => {
+            app.queue = all.iter().map(|q| q.proposal.id.clone()).collect();
+            app.proposals =
+                all.into_iter().map(|q| (q.proposal.id.clone(), q)).collect::<HashMap<_, _>>();
+            touch_cards(app);
+            vec![]
+        }
+        Msg::Judged(id, verb, result) => judged(app, &id, verb, result),
+        _ => vec![],
+    }
+}
+
+fn on_event(app: &mut App, event: TurnEvent) -> Vec<Effect> {
+    // A late event of a turn that was cancelled finds no running turn and is dropped.
+    if app.chat.running.as_ref() != Some(&event.turn) {
+        return vec![];
+    }
+    let mut effects = vec![];
+    match &event.kind {
+        TurnEventKind::Proposed(proposal) => {
+            let queued = QueuedProposal { proposal: (**proposal).clone(), status: Status::Pending, why: None };
+            app.queue.push(proposal.id.clone());
+            app.proposals.insert(proposal.id.clone(), queued);
+        }
+        TurnEventKind::Retry(why) => app.tell(Notice::hint(why.clone())),
+        TurnEventKind::Ended(_) => effects.push(Effect::ReadProposals),
+        _ => {}
+    }
+    if let Some(view) = app.chat.turn_mut(&event.turn) {
+        view.event(event.kind);
+    }
+    effects
+}
+
+fn finished_turn(app: &mut App, finished: Finished) -> Vec<Effect> {
+    let id = finished.turn.id.clone();
+    if app.chat.running.as_ref() == Some(&id) {
+        app.chat.running = None;
+    }
+    let made = finished.turn.proposals.clone();
+    if let Some(why) = &finished.not_kept {
+        app.tell(Notice::problem(format!("This turn could not be kept on disk: {why}")));
+    }
+    if let Some(view) = app.chat.turn_mut(&id) {
+        view.finish(finished);
+    }
+    if let Some(first) = made.first()
+        && super::may_open_by_itself(app)
+        && app.read_only.is_none()
+    {
+        // It stays a card; the hint says which key opens it.
+        let key = app.keymap.keys_of("next-proposal");
+        let _ = first;
+        app.tell(Notice::hint(format!("A change was proposed: {key} shows it.")));
+    }
+    vec![Effect::ReadProposals]
+}
+
+fn judged(
+    app: &mut App,
+    id: &ProposalId,
+    verb: &'static str,
+    result: Result<Box<QueuedProposal>, String>,
+) -> Vec<Effect> {
+    match result {
+        Ok(queued) => {
+            let words = format!("{verb}: {}", queued.proposal.summary);
+            if let Some(Popup::Diff(popup)) = app.popups.last_mut()
+                && popup.id() == id
+            {
+                popup.refresh((*queued).clone());
+            }
+            app.proposals.insert(id.clone(), *queued);
+            touch_cards(app);
+            app.tell(Notice::done(words));
+            vec![Effect::Refresh, Effect::ReadProposals]
+        }
+        Err(why) => {
+            if let Some(Popup::Diff(popup)) = app.popups.last_mut()
+                && popup.id() == id
+            {
+                popup.say(why.clone());
+            }
+            app.tell(Notice::problem(why));
+            vec![Effect::ReadProposals]
+        }
+    }
+}
+
+fn touch_cards(app: &mut App) {
+    for turn in &mut app.chat.turns {
+        if !turn.proposals.is_empty() {
+            turn.touch();
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What the interface asks of the outside, done in the background. Every answer comes back as a message.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::driver;
+use crate::agent::event::TurnEventKind;
+use crate::canon::mentions::Names;
+use crate::domain::conversation::Turn;
+use crate::domain::ids::{SessionId, TurnId};
+use crate::proposal::Proposal;
+use crate::workbench::{Ask, DocumentError, Finished, Workbench};
+
+use super::app::App;
+use super::clipboard::Clipboard;
+use super::effect::Effect;
+use super::msg::{Msg, Notice, SaveProblem, Verdict};
+use super::recovery::Recovery;
+
+/// The open book and what runs in the background for it.
+pub(super) struct Work {
+    workbench: Workbench,
+    clipboard: Clipboard,
+    /// Stops the turn that runs.
+    turn: Arc<Mutex<Option<CancellationToken>>>,
+    recovery: Recovery,
+}
+
+/// What is asked for when the first frame stands.
+pub(super) fn at_start(app: &App) -> Vec<Effect> {
+    let mut effects = vec![Effect::ReadProposals, Effect::ReadConversation(None)];
+    if app.documents.is_empty()
+        && let Some(first) = app.book.chapters.first()
+    {
+        effects.push(Effect::Open(first.path.clone(), None));
+    }
+    effects
+}
+
+impl Work {
+    pub(super) fn new(workbench: Workbench, clipboard: Clipboard) -> Self {
+        let recovery = Recovery::new(workbench.clone());
+        Self { workbench, clipboard, turn: Arc::default(), recovery }
+    }
+
+    /// Keeps what was typed since the last call where a crash can't reach it.
+    pub(super) fn recover(&mut self, app: &mut App) {
+        self.recovery.note(app);
+    }
+
+    /// Starts work in the background.
+    pub(super) fn start(&mut self, effect: Effect, out: &UnboundedSender<Msg>) {
+        let (bench, out) = (self.workbench.clone(), out.clone());
+        match effect {
+            Effect::Ask(ask) => self.ask(*ask, out),
+            Effect::Cancel => {
+                if let Some(token) = lock(&self.turn).take() {
+                    token.cancel();
+                }
+            }
+            Effect::Copy(text) => self.clipboard.copy(text, move |copied| send(&out, Msg::Copied(copied))),
+            Effect::AskClipboard => self.clipboard.paste(move |text| send(&out, Msg::Clipboard(text))),
+            other => in_background(move || quietly(&bench, other, &out)),
+        }
+    }
+
+    fn ask(&self, ask: Ask, out: UnboundedSender<Msg>) {
+        let token = CancellationToken::new();
+        *lock(&self.turn) = Some(token.clone());
+        let bench = self.workbench.clone();
+        tokio::spawn(async move {
+            let (prepared, ask) = {
+                let bench = bench.clone();
+                let work = move || {
+                    let prepared = bench.prepare(&ask);
+                    let begun = prepared.map(|setup| {
+                        let session = bench.begin(&ask, &setup);
+                        (setup, session)
+                    });
+                    (begun, ask)
+                };
+                match tokio::task::spawn_blocking(work).await {
+                    Ok(done) => done,
+                    Err(_) => return send(&out, Msg::Refused(broken())),
+                }
+            };
+            let (setup, session) = match prepared {
+                Ok(both) => both,
+                Err(failure) => return send(&out, Msg::Refused(failure)),
+            };
+            send(&out, Msg::Began(setup.id.clone(), session.clone()));
+            let mut running = driver::start(setup);
+            let stop = running.cancel.clone();
+            let watch = tokio::spawn(async move {
+                token.cancelled().await;
+                stop.cancel();
+            });
+            let mut ended = None;
+            while let Some(event) = running.events.recv().await {
+                match &event.kind {
+                    TurnEventKind::Ended(end) => ended = Some(end.clone()),
+                    TurnEventKind::Proposed(proposal) => queue(&bench, &session, &event.turn, proposal, &out),
+                    _ => {}
+                }
+                let last = ended.is_some();
+                send(&out, Msg::Turn(Box::new(event)));
+                if last {
+                    break;
+                }
+            }
+            watch.abort();
+            let Some(ended) = ended else { return send(&out, Msg::Refused(broken())) };
+            let kept = tokio::task::spawn_blocking(move || bench.finish(&session, &ask, *ended)).await;
+            match kept {
+                Ok(finished) => send(&out, Msg::Finished(Box::new(finished))),
+                Err(_) => send(&out, Msg::Refused(broken())),
+            }
+        });
+    }
+}
+
+/// Keeps a proposal as soon as it is made: from then on it survives a crash.
+fn queue(bench: &Workbench, session: &SessionId, turn: &TurnId, proposal: &Proposal, out: &UnboundedSender<Msg>) {
+    if let Err(why) = bench.queue(session, turn, proposal) {
+        send(out, Msg::Notice(Notice::problem(format!("A proposal could not be kept: {why}."))));
+    }
+}
+
+/// A part of the program that should never fail has failed.
+fn broken() -> crate::domain::conversation::Failure {
+    crate::domain::conversation::Failure {
+        kind: crate::domain::conversation::FailureKind::Work,
+        message: "This turn broke inside the program.".to_owned(),
+        hint: "Your text and the conversation are safe; ask again.".to_owned(),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A message to a loop that has ended is of no use to anybody.
+fn send(out: &UnboundedSender<Msg>, msg: Msg) {
+    let _ = out.send(msg);
+}
+
+fn in_background(work: impl FnOnce() + Send + 'static) {
+    tokio::task::spawn_blocking(work);
+}
+
+/// Reads an earlier conversation, its quotes checked against the book as it is now.
+fn conversation(bench: &Workbench, session: &SessionId) -> Vec<Finished> {
+    let kept = |turn: Turn| {
+        let grounded = bench.ground(&turn, None);
+        Finished { session: session.clone(), turn, grounded, not_kept: None }
+    };
+    bench.turns(session).into_iter().map(kept).collect()
+}
+
+/// Does one piece of work that touches files or the keychain.
+pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>) {
+    let answer = match effect {
+        Effect::Open(path, place) => {
+            let read = bench.read_document(&path).map_err(|e| e.to_string());
+            Msg::Opened(path, place, read)
+        }
+        Effect::Save { path, text, expected, revision, over } => {
+            let expected = if over { bench.read_document(&path).ok().map(|d| d.hash) } else { expected };
+            let saved = bench.save_document(&path, &text, expected.as_deref()).map_err(|e| match e {
+                DocumentError::Changed { .. } => SaveProblem::ChangedOnDisk,
+                other => SaveProblem::Other(format!("{other}.")),
+            });
+            Msg::Saved(path, revision, saved)
+        }
+        Effect::Peek(ask) => Msg::Peeked(bench.peek(&ask, None).map(Box::new)),
+        Effect::Judge(verdict) => judge(bench, verdict),
+        Effect::Refresh => match bench.refresh() {
+            Ok(book) => {
+                let names = Names::of(&book);
+                Msg::BookRead(book, names)
+            }
+            Err(why) => Msg::Notice(Notice::problem(why.to_string())),
+        },
+        Effect::ReadProposals => Msg::Proposals(bench.proposals()),
+        Effect::ReadConversation(session) => {
+            let Some(session) = session.or_else(|| bench.last_session()) else { return };
+            let turns = conversation(bench, &session);
+            Msg::Conversation(session, turns)
+        }
+        Effect::NewEntry(entry_type, name) => match bench.new_entry(entry_type, &name) {
+            Ok(path) => {
+                if let Ok(book) = bench.refresh() {
+                    let names = Names::of(&book);
+                    send(out, Msg::BookRead(book, names));
+                }
+                Msg::Show(path, None)
+            }
+            Err(why) => Msg::Notice(Notice::problem(why.to_string())),
+        },
+        Effect::Setting(name, value) => match bench.set_setting(name, Some(value)) {
+            Ok(()) => return,
+            Err(why) => Msg::Notice(Notice::problem(why.to_string())),
+        },
+        Effect::StoreKey(provider, key) => match bench.keys().set(&provider, &key) {
+            Ok(()) => Msg::Connected(bench.provider_and_model(), format!("The key for {provider} is in the keychain.")),
+            Err(why) => Msg::Notice(Notice::problem(why.to_string())),
+        },
+        Effect::Ask(_)
+        | Effect::Cancel
+        | Effect::Copy(_)
+        | Effect::SendToTerminal(_)
+        | Effect::AskClipboard
+        | Effect::Mouse(_)
+        | Effect::Suspend
+        | Effect::Quit => return,
+    };
+    send(out, answer);
+}
+
+fn judge(bench: &Workbench, verdict: Verdict) -> Msg {
+    let (id, verb, result) = match verdict {
+        Verdict::Accept(id, hunks) => {
+            let result = bench.apply(&id, &hunks);
+            (id, "Applied", result)
+        }
+        Verdict::Reject(id, why) => {
+            let result = bench.reject(&id, why.as_deref());
+            (id, "Rejected", result)
+        }
+        Verdict::Undo(id) => {
+            let result = bench.undo(&id);
+            (id, "Undone", result)
+        }
+        Verdict::Redo(id) => {
+            let result = bench.redo(&id);
+            (id, "Applied again", result)
+        }
+        Verdict::Edit(id, file, text) => {
+            let result = bench.edit(&id, file, text);
+            (id, "Edited", result)
+        }
+    };
+    Msg::Judged(id, verb, result.map(Box::new).map_err(|e| e.to_string()))
+}

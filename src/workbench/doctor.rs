@@ -1,0 +1,136 @@
+//! What the program found: book, settings and who set them, keys, servers.
+//!
+//! Asks the keychain, and opens (and closes at once) one connection to the server that a question would go to. Never shows a key.
+
+use std::collections::BTreeMap;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::domain::book::Warning;
+use crate::domain::codex::EntryType;
+use crate::store::provenance::Verdict;
+
+use super::Workbench;
+use super::keys::KeyStatus;
+use super::provider::{NAMES, OFFLINE};
+
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// The report. The front end adds its terminal.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// Name, title, folder, and the source of every chapter's number.
+    pub book: Value,
+    /// Each setting, with its value and who set it.
+    pub settings: BTreeMap<&'static str, Value>,
+    /// The providers: which is chosen, where it is, whether it answers.
+    pub providers: Vec<ProviderReport>,
+    /// Where each key is.
+    pub keychain: Vec<KeyStatus>,
+    /// What could not be read as meant; `config.toml` is named by that name.
+    pub warnings: Vec<Value>,
+    /// Entries by type, chapters, words, and files that are no canon.
+    pub counts: BTreeMap<&'static str, usize>,
+    /// The provenance ledgers, by machine.
+    pub provenance: BTreeMap<String, Verdict>,
+    /// The process that has the book open for writing.
+    pub open_in: Option<u32>,
+}
+
+/// One provider.
+#[derive(Debug, Clone, Serialize)]
+pub struct ProviderReport {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether a question would go there.
+    pub chosen: bool,
+    /// Where it is.
+    pub destination: String,
+    /// Whether its server takes connections; `None`: not tried.
+    pub reachable: Option<bool>,
+}
+
+impl Workbench {
+    /// Looks at everything. Takes up to some seconds.
+    pub fn doctor(&self) -> Report {
+        let book = self.book();
+        let choices = self.choices();
+        let numbers: Vec<_> = book
+            .chapters
+            .iter()
+            .map(|c| json!({ "path": c.path, "number": c.number, "from": c.number_from.as_str() }))
+            .collect();
+        let config_warnings = self.settings_warnings().into_iter().map(
+            |w| json!({ "path": "config.toml", "line": w.line, "column": w.column, "message": w.message }),
+        );
+        let canon = book.entries.iter().flat_map(|e| &e.warnings).filter(|w| !book.warnings.contains(w));
+        let book_warnings = book.warnings.iter().chain(canon).map(|w: &Warning| json!(w));
+        let mut counts: BTreeMap<_, _> =
+            EntryType::ALL.iter().map(|t| (t.as_str(), book.entries_of(*t).count())).collect();
+        counts.extend([
+            ("chapters", book.chapters.len()),
+            ("words", book.words()),
+            ("notes", book.notes.len()),
+            ("others", book.others.len()),
+        ]);
+        Report {
+            book: json!({ "name": book.name, "title": book.title(), "folder": self.root(), "chapters": numbers, "others": book.others }),
+            settings: BTreeMap::from([
+                ("provider", json!(choices.provider)),
+                ("model", json!(choices.model)),
+                ("rounds", json!(choices.rounds)),
+                ("base_url", json!(choices.base_url)),
+                ("theme", json!(choices.theme)),
+            ]),
+            providers: NAMES.iter().map(|name| self.provider_report(name, &choices.provider.value)).collect(),
+            keychain: NAMES.iter().filter(|n| **n != OFFLINE).map(|n| self.inner.keys.status(n)).collect(),
+            warnings: config_warnings.chain(book_warnings).collect(),
+            counts,
+            provenance: self.ledger().verify().unwrap_or_default().into_iter().collect(),
+            open_in: self.writer().ok().flatten().map(|holder| holder.pid),
+        }
+    }
+
+    fn provider_report(&self, name: &'static str, chosen: &str) -> ProviderReport {
+        let chosen = name == chosen;
+        let destination = self.destination(name).unwrap_or_else(|failure| failure.message);
+        let reachable = (chosen && name != OFFLINE).then(|| is_reachable(&destination));
+        ProviderReport { name, chosen, destination, reachable }
+    }
+}
+
+/// Whether the host of a URL takes a connection. Names are resolved on a thread of their own, since that knows no time limit.
+fn is_reachable(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once("://") else { return false };
+    let authority = rest.split('/').next().unwrap_or_default().to_owned();
+    let has_port = authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let default = if scheme == "http" { 80 } else { 443 };
+    let address = if has_port { authority } else { format!("{authority}:{default}") };
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let connected = address.to_socket_addrs().is_ok_and(|mut addresses| {
+            addresses.any(|a| TcpStream::connect_timeout(&a, PATIENCE / 2).is_ok())
+        });
+        sender.send(connected)
+    });
+    receiver.recv_timeout(PATIENCE).unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_listens_is_reachable_and_one_that_does_not_is_not() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1/responses", listener.local_addr().unwrap());
+        assert!(is_reachable(&url));
+        drop(listener);
+        assert!(!is_reachable(&url));
+        assert!(!is_reachable("nothing leaves this machine"));
+    }
+}

@@ -1,0 +1,148 @@
+//! Settings: which one wins, and changing one.
+
+use std::sync::{Arc, PoisonError};
+
+use crate::config::choice::{Chosen, Source};
+use crate::config::toml_reader::{Problem, with_setting};
+use crate::config::user::{MAX_ROUNDS, UserSettings};
+use crate::providers::Options;
+use crate::store::atomic;
+
+use super::Workbench;
+use super::provider::{OFFLINE, OPENAI, default_model};
+
+/// Rounds of tool calls where nobody says otherwise.
+pub const DEFAULT_ROUNDS: u32 = 4;
+
+/// The settings that several places can say, each with the one that won.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choices {
+    /// Who answers.
+    pub provider: Chosen<String>,
+    /// Which model.
+    pub model: Chosen<String>,
+    /// Most rounds of tool calls in a turn.
+    pub rounds: Chosen<u32>,
+    /// Address of the `openai` provider; `None`: OpenAI's own.
+    pub base_url: Chosen<Option<String>>,
+    /// Name of the theme; `None`: by the terminal's background.
+    pub theme: Chosen<Option<String>>,
+}
+
+/// Why a setting was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingError {
+    /// The file can't be read or written.
+    #[error("can't change {path}: {source}")]
+    Io {
+        /// Which.
+        path: std::path::PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file, or the new value, is wrong.
+    #[error("config.toml:{0}")]
+    Wrong(#[from] Problem),
+}
+
+impl Workbench {
+    /// Returns the settings in force, each with who set it. Never asks the keychain.
+    pub fn choices(&self) -> Choices {
+        let (user, book) = (self.settings(), self.book());
+        let (said, environment) = (&self.inner.overrides, &self.inner.surroundings.environment);
+        let text = |name| environment.get(name).map(str::to_owned);
+        let fallback = if self.inner.keys.is_likely(OPENAI) { OPENAI } else { OFFLINE };
+        let provider = Chosen::first(
+            [
+                (Source::CommandLine, said.provider.clone()),
+                (Source::Environment, text("SCRITORIO_PROVIDER")),
+                (Source::Book, book.settings.provider.clone()),
+                (Source::User, user.provider.clone()),
+            ],
+            fallback.to_owned(),
+        );
+        let model = if provider.value == OFFLINE {
+            // It is no model, so that no setting can name another.
+            Chosen { value: default_model(OFFLINE).to_owned(), from: Source::Default }
+        } else {
+            Chosen::first(
+                [
+                    (Source::CommandLine, said.model.clone()),
+                    (Source::Environment, text("SCRITORIO_MODEL")),
+                    (Source::Book, book.settings.model.clone()),
+                    (Source::User, user.model.clone()),
+                ],
+                default_model(&provider.value).to_owned(),
+            )
+        };
+        let rounds = text("SCRITORIO_ROUNDS").and_then(|n| n.trim().parse().ok());
+        Choices {
+            provider,
+            model,
+            rounds: Chosen::first(
+                [
+                    (Source::CommandLine, said.rounds),
+                    (Source::Environment, rounds.filter(|n| (1..=MAX_ROUNDS).contains(n))),
+                    (Source::User, user.rounds),
+                ],
+                DEFAULT_ROUNDS,
+            ),
+            base_url: Chosen::first(
+                [
+                    (Source::Environment, text("OPENAI_BASE_URL").map(Some)),
+                    (Source::User, user.base_url.clone().map(Some)),
+                ],
+                None,
+            ),
+            theme: Chosen::first(
+                [
+                    (Source::Environment, text("SCRITORIO_THEME").map(Some)),
+                    (Source::User, user.appearance.theme.clone().map(Some)),
+                ],
+                None,
+            ),
+        }
+    }
+
+    /// Returns the author's own settings.
+    pub fn settings(&self) -> Arc<UserSettings> {
+        Arc::clone(&self.inner.settings.read().unwrap_or_else(PoisonError::into_inner).0)
+    }
+
+    /// Returns what is odd in the author's `config.toml`.
+    pub fn settings_warnings(&self) -> Vec<Problem> {
+        self.inner.settings.read().unwrap_or_else(PoisonError::into_inner).1.clone()
+    }
+
+    /// Changes one of the author's settings, or removes it with `None`. The rest of `config.toml` stays as it is, byte for byte;
+    /// a value that is not allowed is refused and nothing is written.
+    pub fn set_setting(&self, path: &[&str], value: Option<toml_edit::Value>) -> Result<(), SettingError> {
+        let file = self.inner.surroundings.folders.settings_file();
+        let failed = |source| SettingError::Io { path: file.clone(), source };
+        let text = match std::fs::read_to_string(&file) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+            other => other.map_err(failed)?,
+        };
+        let text = with_setting(&text, path, value)?;
+        let (settings, warnings) = UserSettings::parse(&text)?;
+        let folder = &self.inner.surroundings.folders.config;
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        atomic::write(folder, &file, text.as_bytes()).map_err(failed)?;
+        *self.inner.settings.write().unwrap_or_else(PoisonError::into_inner) = (Arc::new(settings), warnings);
+        Ok(())
+    }
+
+    /// Returns the options that go to the model.
+    pub(super) fn options(&self) -> Options {
+        let (user, said) = (self.settings(), &self.inner.overrides);
+        let options = &user.options;
+        Options {
+            max_output_tokens: options.max_output_tokens,
+            reasoning_effort: said.effort.clone().or_else(|| options.reasoning_effort.clone()),
+            verbosity: options.verbosity.clone(),
+            service_tier: said.tier.clone().or_else(|| options.service_tier.clone()),
+            response_format: None,
+            store: options.store.unwrap_or(true),
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! The real program in a real pseudo-terminal, with a terminal emulator that reads what it draws.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+/// The program on a screen of its own, with folders of its own.
+struct Screen {
+    folders: tempfile::TempDir,
+    child: Box<dyn Child + Send + Sync>,
+    master: Box<dyn MasterPty + Send>,
+    keys: Box<dyn Write + Send>,
+    output: Receiver<Vec<u8>>,
+    emulator: vt100::Parser,
+    /// Everything that the program has sent.
+    raw: Vec<u8>,
+}
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const F3: &str = "\x1bOR";
+const ENTER: &str = "\r";
+const CTRL_D: &str = "\x04";
+const CTRL_K: &str = "\x0b";
+const CTRL_L: &str = "\x0c";
+const CTRL_O: &str = "\x0f";
+const CTRL_Q: &str = "\x11";
+const CTRL_S: &str = "\x13";
+const SHIFT_END: &str = "\x1b[1;2F";
+const ESC: &str = "\x1b";
+
+impl Screen {
+    fn demo(columns: u16, rows: u16) -> Self {
+        Self::start(tempfile::tempdir().unwrap(), columns, rows, &["demo"])
+    }
+
+    fn start(folders: tempfile::TempDir, columns: u16, rows: u16, arguments: &[&str]) -> Self {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_scritorio"));
+        command.args(arguments);
+        command.env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", folders.path());
+        command.env("SCRITORIO_CONFIG_DIR", folders.path().join("config"));
+        command.env("SCRITORIO_DATA_DIR", folders.path().join("data"));
+        command.env("TERM", "xterm-256color");
+        command.env("COLORTERM", "truecolor");
+        command.cwd(folders.path());
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let keys = pair.master.take_writer().unwrap();
+        let (send, output) = channel();
+        std::thread::spawn(move || {
+            let mut bytes = [0; 16 * 1024];
+            while let Ok(read) = reader.read(&mut bytes) {
+                if read == 0 || send.send(bytes[..read].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        let emulator = vt100::Parser::new(rows, columns, 0);
+        Self { folders, child, master: pair.master, keys, output, emulator, raw: vec![] }
+    }
+
+    fn book(&self) -> std::path::PathBuf {
+        self.folders.path().join("data/demo/the-long-silence")
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+        self.keys.flush().unwrap();
+    }
+
+    fn text(&self) -> String {
+        self.emulator.screen().contents()
+    }
+
+    /// Reads until the screen shows what is asked for.
+    #[track_caller]
+    fn until(&mut self, what: &str, seen: impl Fn(&vt100::Screen) -> bool) {
+        let end = Instant::now() + PATIENCE;
+        while !seen(self.emulator.screen()) {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.output.recv_timeout(left) {
+                Ok(bytes) => {
+                    self.emulator.process(&bytes);
+                    self.raw.extend(bytes);
+                }
+                Err(_) => panic!("the screen never showed {what}:\n{}", self.text()),
+            }
+        }
+    }
+
+    #[track_caller]
+    fn shows(&mut self, words: &str) {
+        self.until(&format!("{words:?}"), |screen| screen.contents().contains(words));
+    }
+
+    #[track_caller]
+    fn no_longer_shows(&mut self, words: &str) {
+        self.until(&format!("an end of {words:?}"), |screen| !screen.contents().contains(words));
+    }
+
+    /// Waits for the end of the program and returns everything that it sent until then.
+    fn ends(mut self) -> (bool, Vec<u8>) {
+        let status = self.child.wait().unwrap();
+        drop(self.master);
+        while let Ok(bytes) = self.output.recv_timeout(Duration::from_secs(2)) {
+            self.raw.extend(bytes);
+        }
+        (status.success(), self.raw)
+    }
+}
+
+/// The words of the cells that are drawn as selected: with the background of the selection.
+fn selected_words(screen: &vt100::Screen) -> String {
+    let (rows, columns) = screen.size();
+    let mut counts = std::collections::HashMap::new();
+    for row in 0..rows {
+        for column in 0..columns {
+            let background = screen.cell(row, column).map(vt100::Cell::bgcolor);
+            *counts.entry(format!("{background:?}")).or_insert(0) += 1;
+        }
+    }
+    let mut words = String::new();
+    for row in 2..rows - 1 {
+        let before = words.len();
+        for column in 0..columns * 45 / 100 {
+            let Some(cell) = screen.cell(row, column) else { continue };
+            let background = format!("{:?}", Some(cell.bgcolor()));
+            if counts.get(&background).is_some_and(|n| *n < 1500) {
+                words.push_str(if cell.has_contents() { cell.contents() } else { " " });
+            }
+        }
+        if words.len() > before {
+            words.push(' ');
+        }
+    }
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn tree(root: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut found = vec![];
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for item in std::fs::read_dir(folder).unwrap() {
+            let path = item.unwrap().path();
+            if path.file_name().is_some_and(|n| n == ".scritorio") {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push((path.strip_prefix(root).unwrap().display().to_string(), std::fs::read(&path).unwrap()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn an_author_asks_about_adrian_and_follows_a_quote_into_the_manuscript() {
+    let mut screen = Screen::demo(120, 40);
+    screen.shows("The Listening Post");
+    screen.shows("Developmental Editor");
+    screen.shows("characters");
+    screen.press(F3);
+    screen.press("What should I remember about Adrian?");
+    screen.shows("remember about Adrian?");
+    screen.press(ENTER);
+    screen.shows("get_character_context");
+    screen.shows("codex/characters/adrian-vale");
+    screen.shows("▸1");
+    screen.press(CTRL_L);
+    screen.shows("quote 1 of");
+    screen.until("selected words", |s| selected_words(s).split_whitespace().count() >= 3);
+    let selected = selected_words(screen.emulator.screen());
+    let manuscript: String = tree(&screen.book().join("manuscript"))
+        .into_iter()
+        .map(|(_, bytes)| String::from_utf8(bytes).unwrap().replace(['*', '\n'], " "))
+        .collect();
+    let manuscript = manuscript.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(manuscript.contains(&selected.replace('*', "")), "{selected:?} is not in the book");
+    screen.press(CTRL_Q);
+    assert!(screen.ends().0);
+}
+
+#[test]
+fn the_words_of_a_selection_stay_here_until_a_tool_asks() {
+    let mut screen = Screen::demo(120, 40);
+    screen.shows("The lights at Post Nine");
+    screen.press("\x1b[B\x1b[B");
+    screen.press(SHIFT_END);
+    screen.press(CTRL_K);
+    screen.shows("❝");
+    screen.press("How does this read?");
+    screen.press(CTRL_O);
+    screen.shows("What would be sent");
+    screen.press(ESC);
+    screen.no_longer_shows("What would be sent");
+    screen.press(ENTER);
+    screen.shows("get_manuscript_context");
+    screen.press(CTRL_Q);
+    assert!(screen.ends().0);
+}
+
+#[test]
+fn a_change_of_role_is_applied_with_one_key_and_taken_back_to_the_last_byte() {
+    let mut screen = Screen::demo(120, 40);
+    screen.shows("The Listening Post");
+    let before = tree(&screen.book());
+    screen.press(F3);
+    screen.press("Change Adrian's role to antagonist");
+    screen.shows("to antagonist");
+    screen.press(ENTER);
+    screen.shows("pending");
+    assert_eq!(tree(&screen.book()), before, "nothing is written before the key");
+    screen.press(CTRL_D);
+    screen.shows("a accept");
+    // The popup opens with a short guard: keys that were meant for the text decide nothing.
+    let applied = |s: &vt100::Screen| s.contents().contains("u undo");
+    let end = Instant::now() + PATIENCE;
+    while !applied(screen.emulator.screen()) && Instant::now() < end {
+        screen.press("a");
+        if let Ok(bytes) = screen.output.recv_timeout(Duration::from_millis(100)) {
+            screen.emulator.process(&bytes);
+        }
+    }
+    screen.shows("applied");
+    let after = tree(&screen.book());
+    let changed: Vec<_> = before.iter().zip(&after).filter(|(a, b)| a != b).collect();
+    let [((path, old), (_, new))] = changed.as_slice() else { panic!("{} files changed", changed.len()) };
+    assert_eq!(path, "codex/characters/adrian-vale/dossier.md");
+    let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
+    let lines: Vec<_> = old.lines().zip(new.lines()).filter(|(a, b)| a != b).collect();
+    assert_eq!(lines, [("role: protagonist", "role: antagonist")]);
+    screen.press("u");
+    screen.shows("undone");
+    assert_eq!(tree(&screen.book()), before);
+    screen.press(ESC);
+    screen.press(CTRL_Q);
+    assert!(screen.ends().0);
+}
+
+#[test]
+fn what_is_typed_is_saved_and_found_again() {
+    let mut screen = Screen::demo(100, 30);
+    screen.shows("The lights at Post Nine");
+    screen.press("Zephyrine ");
+    screen.shows("Zephyrine");
+    screen.shows("●");
+    screen.press(CTRL_S);
+    screen.shows("Saved");
+    screen.press(CTRL_Q);
+    let book = screen.book();
+    let folders = std::mem::replace(&mut screen.folders, tempfile::tempdir().unwrap());
+    assert!(screen.ends().0);
+    let first = std::fs::read_to_string(book.join("manuscript/01-the-listening-post.md")).unwrap();
+    assert!(first.starts_with("Zephyrine "));
+    let mut again = Screen::start(folders, 100, 30, &["demo"]);
+    again.shows("Zephyrine");
+    again.press(CTRL_Q);
+    assert!(again.ends().0);
+}
+
+#[test]
+fn the_terminal_is_given_back_on_a_signal() {
+    let mut screen = Screen::demo(80, 24);
+    screen.shows("The Listening Post");
+    let pid = screen.child.process_id().unwrap().to_string();
+    let killed = std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+    assert!(killed.success());
+    let (_, raw) = screen.ends();
+    let raw = String::from_utf8_lossy(&raw);
+    assert!(raw.contains("\x1b[?1049l"), "the alternate screen was left");
+    assert!(raw.contains("\x1b[?2004l") && raw.contains("\x1b[?25h"), "paste mode is off, the cursor is shown");
+}
+
+#[test]
+fn an_escape_sequence_in_a_chapter_never_reaches_the_terminal() {
+    let mut screen = Screen::demo(100, 30);
+    screen.shows("The Listening Post");
+    screen.press(CTRL_Q);
+    let chapter = screen.book().join("manuscript/01-the-listening-post.md");
+    let folders = std::mem::replace(&mut screen.folders, tempfile::tempdir().unwrap());
+    assert!(screen.ends().0);
+    let evil = "Plain \x1b]0;owned\x07 and \x1b[31mred\x1b[0m words, \u{9b}7m too.\n";
+    std::fs::write(&chapter, evil).unwrap();
+    let mut screen = Screen::start(folders, 100, 30, &["demo"]);
+    screen.shows("Plain ␛]0;owned␇ and ␛[31mred");
+    screen.press(CTRL_Q);
+    let (_, raw) = screen.ends();
+    let raw = String::from_utf8_lossy(&raw);
+    assert!(!raw.contains("\x1b]0;owned") && !raw.contains('\u{9b}'));
+}

@@ -7,7 +7,8 @@ use crate::workbench::Ask;
 use super::Context;
 use super::ask::print;
 use super::error::{CliError, Kind};
-use super::turn::{self, Model, Progress};
+use super::output::progress;
+use super::turn::{self, Progress, Who};
 
 /// Verify tool calling with a real model
 #[derive(Debug, Args)]
@@ -28,7 +29,7 @@ struct ToolSmoke {
     #[arg(long, value_name = "QUESTION")]
     ask: String,
     #[command(flatten)]
-    model: Model,
+    who: Who,
 }
 
 impl Ai {
@@ -37,16 +38,16 @@ impl Ai {
         if verb.ask.trim().is_empty() {
             return Err(CliError::new(Kind::Usage, "The question is empty."));
         }
-        let mut overrides = verb.model.overrides();
+        let mut overrides = verb.who.overrides();
         // Unlike a question of the author's, this one is about the provider: it never falls back to the offline reader.
         overrides.provider.get_or_insert_with(|| "openai".to_owned());
         let workbench = context.open(overrides)?;
         let (provider, model) = workbench.provider_and_model();
-        context.output.progress(&format!("asking {provider}, {model}"));
-        let ask = Ask { question: verb.ask, persona: verb.model.persona, smoke: true, ..Ask::default() };
-        let mut progress = Progress::default();
+        progress(&format!("asking {provider}, {model}"));
+        let ask = Ask { question: verb.ask, persona: verb.who.persona, smoke: true, ..Ask::default() };
+        let mut rows = Progress::default();
         let ran = turn::run(&workbench, &ask, |event| {
-            progress.show(&context.output, event);
+            rows.show(event);
             Ok(())
         })?;
         print(context, ran)

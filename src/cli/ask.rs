@@ -10,7 +10,8 @@ use crate::workbench::Ask;
 
 use super::Context;
 use super::error::{CliError, Kind};
-use super::turn::{self, Model, Open, Progress, Ran, Words, proposal_json};
+use super::output::progress;
+use super::turn::{self, Open, Progress, Ran, Who, Words, proposal_json};
 
 /// Ask a board member: the answer on standard output, the tools as they run on standard error
 #[derive(Debug, Args)]
@@ -18,7 +19,7 @@ pub(super) struct AskVerb {
     /// The question
     question: String,
     #[command(flatten)]
-    model: Model,
+    who: Who,
     #[command(flatten)]
     open: Open,
     /// Go on with this conversation [default: a new one]
@@ -34,18 +35,18 @@ impl AskVerb {
         if self.question.trim().is_empty() {
             return Err(CliError::new(Kind::Usage, "The question is empty."));
         }
-        let workbench = context.open(self.model.overrides())?;
+        let workbench = context.open(self.who.overrides())?;
         let ask = Ask {
-            persona: self.model.persona.clone(),
+            persona: self.who.persona.clone(),
             session: self.session.clone().map(SessionId::new),
             ..self.open.ask(&workbench, self.question.clone())?
         };
-        let (mut progress, mut words) = (Progress::default(), Words::default());
+        let (mut rows, mut words) = (Progress::default(), Words::default());
         let ran = turn::run(&workbench, &ask, |event| {
             if self.stream {
                 return stream_line(event, &mut words).map_or(Ok(()), |line| context.output.line(&line));
             }
-            progress.show(&context.output, event);
+            rows.show(event);
             Ok(())
         })?;
         if self.stream {
@@ -58,7 +59,7 @@ impl AskVerb {
 /// Prints a turn that is over: the answer alone, or the JSON of all of it.
 pub(super) fn print(context: &Context, ran: Ran) -> Result<(), CliError> {
     if let Some(words) = &ran.finished.not_kept {
-        context.output.progress(words);
+        progress(words);
     }
     if context.output.json {
         context.output.document(&ran.to_json())?;
@@ -70,7 +71,7 @@ pub(super) fn print(context: &Context, ran: Ran) -> Result<(), CliError> {
 
 fn last_line(context: &Context, ran: Ran) -> Result<(), CliError> {
     if let Some(words) = &ran.finished.not_kept {
-        context.output.progress(words);
+        progress(words);
     }
     let event = if ran.failure.is_some() { "failed" } else { "done" };
     context.output.line(&with_event(event, ran.to_json()))?;

@@ -8,6 +8,7 @@ use crate::workbench::look::EntryRow;
 
 use super::Context;
 use super::error::CliError;
+use super::output::progress;
 
 /// List, show and search the Codex
 #[derive(Debug, Args)]
@@ -73,7 +74,7 @@ impl Codex {
                     return context.output.document(&entry);
                 }
                 if !entry.also_matched.is_empty() {
-                    context.output.progress(&format!("also: {}", entry.also_matched.join(", ")));
+                    progress(&format!("also: {}", entry.also_matched.join(", ")));
                 }
                 context.output.text(&entry.text)?;
                 entry.soul.map_or(Ok(()), |soul| context.output.text(&soul))

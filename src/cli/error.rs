@@ -59,14 +59,14 @@ pub(super) struct CliError {
     pub hint: String,
     /// The cause as the program sees it, for `--debug`.
     pub details: String,
-    pub backtrace: Backtrace,
+    pub backtrace: Box<Backtrace>,
     /// The result on standard output says it already.
     pub told: bool,
 }
 
 impl CliError {
     pub(super) fn new(kind: Kind, message: impl Into<String>) -> Self {
-        let backtrace = Backtrace::capture();
+        let backtrace = Box::new(Backtrace::capture());
         Self {
             kind,
             message: message.into(),
@@ -82,7 +82,7 @@ impl CliError {
     }
 
     /// Takes an error whose words are its message, as a sentence.
-    fn of(kind: Kind, error: &(impl std::error::Error + std::fmt::Debug)) -> Self {
+    fn of(kind: Kind, error: &impl std::error::Error) -> Self {
         let message = sentence(&error.to_string());
         Self { details: format!("{error:?}"), ..Self::new(kind, message) }
     }

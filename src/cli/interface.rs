@@ -34,9 +34,12 @@ pub(super) fn is_possible() -> bool {
 pub(super) fn open(root: &Path, open: Option<BookPath>) -> Result<(), CliError> {
     let workbench = Workbench::open(root, Overrides::default())?;
     let value = |name: &str| std::env::var(name).ok();
-    let remote = value("SSH_CONNECTION").is_some() || value("SSH_TTY").is_some();
-    let light = is_light(value("COLORFGBG").as_deref());
-    let start = Start { open, depth: Depth::detect(value), light, remote };
+    let start = Start {
+        open,
+        depth: Depth::detect(value),
+        light: is_light(value("COLORFGBG").as_deref()),
+        remote: value("SSH_CONNECTION").or_else(|| value("SSH_TTY")).is_some(),
+    };
     tui::run(workbench, start)
         .map_err(|e| CliError { details: format!("{e:?}"), ..CliError::new(Kind::Work, format!("{e:#}.")) })
 }

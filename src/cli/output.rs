@@ -25,26 +25,21 @@ impl Output {
         Self { json, terminal: io::stdout().is_terminal() }
     }
 
-    /// Whether a person reads the result on a terminal.
-    pub(super) fn is_terminal(&self) -> bool {
-        self.terminal
-    }
-
     /// Prints the one JSON document of a verb.
     pub(super) fn document(&self, value: &impl Serialize) -> Result<(), CliError> {
         let text = serde_json::to_string_pretty(value).map_err(|e| broken(&e))?;
-        self.raw(&visible(&text))
+        raw(&visible(&text))
     }
 
     /// Prints one JSON line of a stream.
     pub(super) fn line(&self, value: &impl Serialize) -> Result<(), CliError> {
         let text = serde_json::to_string(value).map_err(|e| broken(&e))?;
-        self.raw(&visible(&text))
+        raw(&visible(&text))
     }
 
     /// Prints text for people. Into a pipe it goes byte for byte.
     pub(super) fn text(&self, text: &str) -> Result<(), CliError> {
-        if self.terminal { self.raw(&safe_text::block(text)) } else { self.raw(text) }
+        if self.terminal { raw(&safe_text::block(text)) } else { raw(text) }
     }
 
     /// Prints a table for people: columns are as wide as their longest cell.
@@ -62,12 +57,7 @@ impl Output {
                     if n == last { writeln!(out, "{cell}") } else { write!(out, "{cell:0$}  ", widths[n]) };
             }
         }
-        if out.is_empty() { Ok(()) } else { self.raw(out.trim_end()) }
-    }
-
-    /// Says on standard error how the work goes on.
-    pub(super) fn progress(&self, words: &str) {
-        let _ = writeln!(io::stderr(), "{}", safe_text::line(words));
+        if out.is_empty() { Ok(()) } else { raw(out.trim_end()) }
     }
 
     /// Says what went wrong, and returns the exit code.
@@ -89,19 +79,24 @@ impl Output {
         }
         ExitCode::from(error.kind.exit_code())
     }
+}
 
-    fn raw(&self, text: &str) -> Result<(), CliError> {
-        let mut out = io::stdout().lock();
-        let mut written = out.write_all(text.as_bytes());
-        if !text.ends_with('\n') {
-            written = written.and_then(|()| out.write_all(b"\n"));
+/// Says on standard error how the work goes on.
+pub(super) fn progress(words: &str) {
+    let _ = writeln!(io::stderr(), "{}", safe_text::line(words));
+}
+
+fn raw(text: &str) -> Result<(), CliError> {
+    let mut out = io::stdout().lock();
+    let mut written = out.write_all(text.as_bytes());
+    if !text.ends_with('\n') {
+        written = written.and_then(|()| out.write_all(b"\n"));
+    }
+    match written.and_then(|()| out.flush()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+            Err(CliError::new(Kind::Work, format!("The result can't be written: {e}.")))
         }
-        match written.and_then(|()| out.flush()) {
-            Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
-                Err(CliError::new(Kind::Work, format!("The result can't be written: {e}.")))
-            }
-            _ => Ok(()),
-        }
+        _ => Ok(()),
     }
 }
 

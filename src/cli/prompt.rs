@@ -7,7 +7,7 @@ use crate::workbench::Ask;
 
 use super::Context;
 use super::error::CliError;
-use super::turn::{Model, Open};
+use super::turn::{Open, Who};
 
 /// Show what a question would send, byte for byte, without sending it
 #[derive(Debug, Args)]
@@ -16,7 +16,7 @@ pub(super) struct Prompt {
     #[arg(long, value_name = "QUESTION", default_value = "")]
     ask: String,
     #[command(flatten)]
-    model: Model,
+    who: Who,
     #[command(flatten)]
     open: Open,
     /// For reading, or the body of a request
@@ -33,8 +33,8 @@ enum Format {
 
 impl Prompt {
     pub(super) fn execute(self, context: &Context) -> Result<(), CliError> {
-        let workbench = context.open(self.model.overrides())?;
-        let ask = Ask { persona: self.model.persona.clone(), ..self.open.ask(&workbench, self.ask.clone())? };
+        let workbench = context.open(self.who.overrides())?;
+        let ask = Ask { persona: self.who.persona.clone(), ..self.open.ask(&workbench, self.ask.clone())? };
         let format = match self.format {
             Format::Text => None,
             Format::Responses => Some("responses"),

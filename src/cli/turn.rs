@@ -16,11 +16,11 @@ use crate::proposal::{Proposal, Status};
 use crate::workbench::{Ask, Finished, Overrides, Workbench};
 
 use super::error::{CliError, Kind};
-use super::output::Output;
+use super::output::progress;
 
 /// Who is asked, and with which model.
 #[derive(Debug, Clone, Args)]
-pub(super) struct Model {
+pub(super) struct Who {
     /// Board member: developmental-editor, character-psychologist, continuity-editor, worldbuilding-auditor, first-time-reader, writing-coach
     #[arg(long, value_name = "ID")]
     pub persona: Option<String>,
@@ -41,7 +41,7 @@ pub(super) struct Model {
     pub tier: Option<String>,
 }
 
-impl Model {
+impl Who {
     pub(super) fn overrides(&self) -> Overrides {
         Overrides {
             provider: self.provider.clone(),
@@ -214,16 +214,16 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn show(&mut self, output: &Output, event: &TurnEventKind) {
+    pub(super) fn show(&mut self, event: &TurnEventKind) {
         match event {
-            TurnEventKind::Round { round, of } => output.progress(&format!("round {round} of {of}")),
-            TurnEventKind::Tool(record) => self.tool(output, record),
+            TurnEventKind::Round { round, of } => progress(&format!("round {round} of {of}")),
+            TurnEventKind::Tool(record) => self.tool(record),
             TurnEventKind::Proposed(proposal) => {
                 let path = proposal.path().map_or("", BookPath::as_str);
-                output.progress(&format!("  proposed {} for {path}: {}", proposal.id, proposal.summary));
+                progress(&format!("  proposed {} for {path}: {}", proposal.id, proposal.summary));
             }
-            TurnEventKind::Tier(tier) => output.progress(&format!("  tier: {tier}")),
-            TurnEventKind::Retry(why) => output.progress(&format!("  again: {why}")),
+            TurnEventKind::Tier(tier) => progress(&format!("  tier: {tier}")),
+            TurnEventKind::Retry(why) => progress(&format!("  again: {why}")),
             TurnEventKind::Text(_)
             | TurnEventKind::Reasoning
             | TurnEventKind::Usage(_)
@@ -231,12 +231,12 @@ impl Progress {
         }
     }
 
-    fn tool(&mut self, output: &Output, record: &ToolRecord) {
+    fn tool(&mut self, record: &ToolRecord) {
         let before = self.shown.insert(record.call_id.clone(), record.status);
         if before == Some(record.status) || record.status == ToolStatus::Queued {
             return;
         }
-        output.progress(&tool_row(record));
+        progress(&tool_row(record));
     }
 }
 

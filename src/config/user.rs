@@ -52,6 +52,7 @@ pub struct ModelOptions {
 
 /// `[appearance]`: what is drawn. Never changes tool calling, routing, evidence or provenance.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the file")]
 pub struct Appearance {
     /// Name of a theme; `None`: by the terminal's background.
     pub theme: Option<String>,

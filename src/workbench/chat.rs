@@ -20,7 +20,7 @@ pub(super) fn body(request: &Request, registry: &Registry) -> Value {
     for item in &request.items {
         match item {
             Item::Context(text) | Item::Author(text) => {
-                messages.push(json!({ "role": "user", "content": text }))
+                messages.push(json!({ "role": "user", "content": text }));
             }
             Item::Persona(text) => messages.push(json!({ "role": "assistant", "content": text })),
             Item::Call { call_id, name, arguments } if answered.contains(call_id) => {

@@ -23,7 +23,7 @@ pub fn copy(fresh: bool) -> io::Result<PathBuf> {
 fn copy_into(folder: &Path, fresh: bool) -> io::Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let name = |n: u32| folder.join(if n == 1 { NAME.to_owned() } else { format!("{NAME}-{n}") });
-    let next = (1..).find(|n| !name(*n).exists()).unwrap_or(1);
+    let next = (1..u32::MAX).find(|n| !name(*n).exists()).unwrap_or(1);
     if next > 1 && !fresh {
         return Ok(name(next - 1));
     }

@@ -52,6 +52,7 @@ pub enum KeyError {
 #[derive(Debug, Clone)]
 pub struct Keys {
     data: PathBuf,
+    environment: bool,
     keychain: bool,
     found: Arc<Mutex<BTreeMap<String, ApiKey>>>,
 }
@@ -66,19 +67,25 @@ struct Marker {
 impl Keys {
     /// Takes environment and folders. Asks nobody yet.
     pub fn new(surroundings: &Surroundings) -> Self {
-        let keychain = surroundings.environment.get("SCRITORIO_KEYCHAIN") != Some("off");
-        Self { data: surroundings.folders.data.clone(), keychain, found: Arc::default() }
+        let data = surroundings.folders.data.clone();
+        let on = surroundings.environment.get("SCRITORIO_KEYCHAIN") != Some("off");
+        Self {
+            data,
+            environment: surroundings.keys,
+            keychain: surroundings.keys && on,
+            found: Arc::default(),
+        }
     }
 
     /// Whether a provider most likely has a key: in the environment, or put into the keychain by this program. Never asks the keychain.
     pub fn is_likely(&self, provider: &str) -> bool {
-        matches!(secrets::in_environment(provider), Some(Ok(_)))
+        matches!(self.in_environment(provider), Some(Ok(_)))
             || (self.keychain && self.marker().keychain.iter().any(|p| p == provider))
     }
 
     /// Finds the key of a provider: environment, then keychain.
     pub fn find(&self, provider: &str) -> Result<Option<(ApiKey, Origin)>, KeyError> {
-        if let Some(key) = secrets::in_environment(provider) {
+        if let Some(key) = self.in_environment(provider) {
             return Ok(Some((key?, Origin::Environment)));
         }
         if !self.keychain {
@@ -150,6 +157,10 @@ impl Keys {
             Err(e) => ("unknown", Some(e.to_string())),
         };
         KeyStatus { provider: provider.to_owned(), source, variable: secrets::variable(provider), problem }
+    }
+
+    fn in_environment(&self, provider: &str) -> Option<Result<ApiKey, BadKey>> {
+        if self.environment { secrets::in_environment(provider) } else { None }
     }
 
     fn found(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, ApiKey>> {

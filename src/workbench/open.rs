@@ -58,6 +58,8 @@ pub struct Surroundings {
     pub environment: Environment,
     /// Where settings and data are.
     pub folders: Folders,
+    /// Whether keys are looked for: in the environment, and in the keychain.
+    pub keys: bool,
 }
 
 impl Surroundings {
@@ -65,7 +67,13 @@ impl Surroundings {
     pub fn of_process() -> Result<Self, NoFolders> {
         let environment = Environment::of_process();
         let folders = Folders::find(&environment)?;
-        Ok(Self { environment, folders })
+        Ok(Self { environment, folders, keys: true })
+    }
+
+    /// Keeps settings and data in `folder`, and asks neither environment nor keychain: for trying things out without a trace.
+    pub fn in_folders(folder: &Path) -> Self {
+        let folders = Folders { config: folder.join("config"), data: folder.join("data") };
+        Self { environment: Environment::default(), folders, keys: false }
     }
 }
 

@@ -161,6 +161,7 @@ mod tests {
     use crate::domain::passage::{count_words, find_quote};
     use crate::proposal::Proposal;
     use crate::providers::{Item, Options, ToolChoice};
+    use crate::tools::desk::Limits;
     use crate::tools::{Desk, Seen, Selection, schema};
 
     const VALE: &str = "---\ntype: character\nname: Adrian Vale\naliases: [Adrian, the Captain]\nrole: protagonist\nborn: 2266-05-09\n---\n\n# Adrian Vale\n\n## Summary\n\nMaster of the *Halcyon* — once Superintendent of [[Post Nine]].\n\n## Wants\n\n- That nobody asks him anything.\n\n## Appearance\n\n- Long and stooped.\n- Grey eyes.\n";
@@ -309,7 +310,7 @@ mod tests {
             current: current.as_ref(),
             selection: selection.as_ref(),
             seen: &seen,
-            limits: Default::default(),
+            limits: Limits::default(),
         };
         let mut talk = Talk { calls: vec![], proposals: vec![], answer: String::new() };
         for _ in 0..5 {

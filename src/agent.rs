@@ -1,17 +1,27 @@
 //! One turn of conversation: the pure machine, the task that drives it, the evidence that it leaves.
+//!
+//! A turn works on what was captured when the author sent. It never writes a file, and it ends with exactly one
+//! [`event::TurnEventKind::Ended`], whatever happens.
 
 pub mod context;
 pub mod driver;
 pub mod event;
+mod forced;
 pub mod grounding;
 pub mod machine;
+mod request;
+mod rows;
+#[cfg(test)]
+mod testing;
 
 use std::sync::Arc;
 
 use crate::domain::book::Book;
 use crate::domain::ids::{BookPath, TurnId};
-use crate::providers::{Item, Options, Provider, Request};
+use crate::providers::{Item, Options, Provider};
 use crate::tools::{Registry, Seen, Selection};
+
+pub use request::first_request;
 
 /// Everything that a turn needs, captured when the author sends. Later edits do not change it.
 #[derive(Clone)]
@@ -22,7 +32,7 @@ pub struct TurnSetup {
     pub provider: Arc<dyn Provider>,
     /// Model's name.
     pub model: String,
-    /// The tools on offer.
+    /// The tools on offer. With none, the context message holds the text itself.
     pub registry: Arc<Registry>,
     /// The book, with the open document's unsaved text in place.
     pub book: Arc<Book>,
@@ -55,9 +65,4 @@ pub enum FirstRound {
     Patterns,
     /// Call any tool (`tool_choice: required`); a turn without a call fails.
     Required,
-}
-
-/// Builds the first request of a turn. Peek, `scritorio prompt` and the driver all use it: what is shown is what is sent.
-pub fn first_request(setup: &TurnSetup) -> Request {
-    todo!()
 }

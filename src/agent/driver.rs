@@ -1,10 +1,30 @@
 //! The task that does what the machine asks for.
+//!
+//! It sends requests, runs tools on threads where they may block, tells the front end, and stops within 100 ms of a
+//! cancel: the provider has 50 ms of grace, then it is dropped, and a tool that still runs is no longer waited for. It never
+//! decides what comes next: the machine does.
 
-use tokio::sync::mpsc::UnboundedReceiver;
+mod stream;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::json;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::TurnSetup;
-use super::event::TurnEvent;
+use super::event::{Ended, TurnEvent, TurnEventKind};
+use super::machine::{Call, Effect, Input, Machine, Plan};
+use super::rows::Rows;
+use super::{TurnSetup, context, request};
+use crate::domain::conversation::{ToolStatus, Turn, TurnStatus, Usage};
+use crate::domain::passage::sha256_hex;
+use crate::proposal::Proposal;
+use crate::providers::{Event, ToolChoice};
+use crate::tools::desk::Limits;
+use crate::tools::{Desk, Material, Outcome, Seen, ToolError};
+use stream::Stream;
 
 /// A running turn.
 pub struct Running {
@@ -14,7 +34,795 @@ pub struct Running {
     pub cancel: CancellationToken,
 }
 
-/// Starts a turn in the background. Must be called inside a tokio runtime.
+/// Starts a turn in the background. Must be called inside a tokio runtime. Dropping the receiver of its events stops it too.
 pub fn start(setup: TurnSetup) -> Running {
-    todo!()
+    let (sender, events) = unbounded_channel();
+    let cancel = CancellationToken::new();
+    tokio::spawn(Driver::new(setup, sender, cancel.clone()).run());
+    Running { events, cancel }
+}
+
+/// A tool at work.
+struct Work {
+    call: Call,
+    started: Instant,
+    result: JoinHandle<Result<Outcome, ToolError>>,
+}
+
+struct Driver {
+    setup: Arc<TurnSetup>,
+    plan: Plan,
+    machine: Machine,
+    events: UnboundedSender<TurnEvent>,
+    cancel: CancellationToken,
+    stream: Option<Stream>,
+    work: Option<Work>,
+    rows: Rows,
+    seen: Arc<Seen>,
+    material: Vec<Material>,
+    proposals: Vec<Proposal>,
+    usage: Usage,
+    tier: Option<String>,
+    response_id: Option<String>,
+    asked_at: String,
+}
+
+impl Driver {
+    fn new(setup: TurnSetup, events: UnboundedSender<TurnEvent>, cancel: CancellationToken) -> Self {
+        let plan = request::plan(&setup);
+        Self {
+            machine: Machine::new(plan.clone()),
+            plan,
+            seen: Arc::new(setup.seen.clone()),
+            setup: Arc::new(setup),
+            events,
+            cancel,
+            stream: None,
+            work: None,
+            rows: Rows::default(),
+            material: vec![],
+            proposals: vec![],
+            usage: Usage::default(),
+            tier: None,
+            response_id: None,
+            asked_at: format!("{:.3}", jiff::Timestamp::now()),
+        }
+    }
+
+    async fn run(mut self) {
+        let mut inputs = vec![Input::Begin];
+        loop {
+            for input in std::mem::take(&mut inputs) {
+                for effect in self.machine.step(input) {
+                    if let Effect::End(status) = effect {
+                        return self.end(status);
+                    }
+                    self.carry_out(effect);
+                }
+            }
+            inputs = self.wait().await;
+        }
+    }
+
+    fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::Ask(choice) => self.ask(choice),
+            Effect::Say(words) => self.tell(TurnEventKind::Text(words)),
+            Effect::Queue(call) => {
+                let row = self.rows.queue(&call);
+                self.tell(TurnEventKind::Tool(row));
+            }
+            Effect::Run(call) => self.run_tool(call),
+            Effect::Drop { call_id, status, why } => {
+                let row = self.rows.end(&call_id, status, why, 0);
+                self.tell(TurnEventKind::Tool(row));
+            }
+            Effect::End(_) => {}
+        }
+    }
+
+    fn ask(&mut self, choice: ToolChoice) {
+        let of = self.plan.max_rounds;
+        // The request after the last round belongs to that round.
+        self.tell(TurnEventKind::Round { round: self.machine.requests().min(of), of });
+        let kept = self.machine.kept();
+        let request = request::request(&self.setup, self.machine.items(), kept, choice);
+        if !self.cancel.is_cancelled() {
+            self.stream = Some(Stream::open(self.setup.provider.clone(), request));
+        }
+    }
+
+    fn run_tool(&mut self, call: Call) {
+        let row = self.rows.run(&call);
+        self.tell(TurnEventKind::Tool(row));
+        let (setup, seen) = (self.setup.clone(), self.seen.clone());
+        let (name, arguments) = (call.name.clone(), call.arguments.clone());
+        let result = tokio::task::spawn_blocking(move || {
+            let desk = Desk {
+                book: &setup.book,
+                current: setup.current.as_ref(),
+                selection: setup.selection.as_ref(),
+                seen: &seen,
+                limits: Limits::default(),
+            };
+            setup.registry.run(&desk, &name, &arguments)
+        });
+        self.work = Some(Work { call, started: Instant::now(), result });
+    }
+
+    /// Waits for the next thing to happen. A cancel comes before everything else.
+    async fn wait(&mut self) -> Vec<Input> {
+        let happened = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => None,
+            () = self.events.closed() => None,
+            input = next_of(self.stream.as_mut()) => Some(Ok(input)),
+            result = result_of(self.work.as_mut()) => Some(Err(result)),
+        };
+        match happened {
+            None => self.wind_down().await,
+            Some(Ok(input)) => {
+                self.note(&input);
+                if matches!(input, Input::Heard(Event::Finished { .. }) | Input::Broken(_)) {
+                    self.stream = None;
+                }
+                vec![input]
+            }
+            Some(Err(result)) => self.work.take().map(|work| self.settle(work, result)).into_iter().collect(),
+        }
+    }
+
+    /// Takes what a provider still says in its time of grace: words and tokens, but nothing that would start something new.
+    async fn wind_down(&mut self) -> Vec<Input> {
+        self.work = None;
+        let mut inputs = vec![];
+        if let Some(stream) = self.stream.take() {
+            for event in stream.close().await {
+                let input = Input::Heard(event);
+                self.note(&input);
+                if matches!(input, Input::Heard(Event::Text(_))) {
+                    inputs.push(input);
+                }
+            }
+        }
+        inputs.push(Input::Cancelled);
+        inputs
+    }
+
+    /// Passes on what concerns the front end alone.
+    fn note(&mut self, input: &Input) {
+        let Input::Heard(event) = input else { return };
+        match event {
+            Event::Created { response_id } => self.response_id = Some(response_id.clone()),
+            Event::Reasoning => self.tell(TurnEventKind::Reasoning),
+            Event::Retry(why) => self.tell(TurnEventKind::Retry(why.clone())),
+            Event::Tier(tier) => {
+                self.tier = Some(tier.clone());
+                self.tell(TurnEventKind::Tier(tier.clone()));
+            }
+            Event::Finished { usage, .. } => {
+                self.usage = sum(self.usage, *usage);
+                self.tell(TurnEventKind::Usage(self.usage));
+            }
+            Event::Text(_)
+            | Event::CallStarted { .. }
+            | Event::CallArguments { .. }
+            | Event::Call { .. }
+            | Event::Item(_) => {}
+        }
+    }
+
+    /// A tool has answered, has refused, or has crashed.
+    fn settle(
+        &mut self,
+        work: Work,
+        result: Result<Result<Outcome, ToolError>, tokio::task::JoinError>,
+    ) -> Input {
+        let id = work.call.id;
+        let ms = u64::try_from(work.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (row, output) = match result {
+            Ok(Ok(outcome)) => {
+                Arc::make_mut(&mut self.seen).add(&outcome.material);
+                self.material.extend(outcome.material);
+                let row = self.rows.done(&id, outcome.evidence, ms);
+                self.tell(TurnEventKind::Tool(row));
+                if let Some(proposal) = outcome.proposal {
+                    self.proposals.push(proposal.clone());
+                    self.tell(TurnEventKind::Proposed(Box::new(proposal)));
+                }
+                return Input::Answered { call_id: id, output: outcome.result.to_string() };
+            }
+            Ok(Err(error)) => {
+                let row = self.rows.end(&id, ToolStatus::Failed, Some(&error.to_string()), ms);
+                (row, error.to_result())
+            }
+            Err(_) => {
+                const CRASHED: &str = "the tool failed inside the program; nothing was changed";
+                let row = self.rows.end(&id, ToolStatus::Failed, Some(CRASHED), ms);
+                (row, json!({ "error": { "kind": "internal", "message": CRASHED } }))
+            }
+        };
+        self.tell(TurnEventKind::Tool(row));
+        Input::Answered { call_id: id, output: output.to_string() }
+    }
+
+    fn end(mut self, status: TurnStatus) {
+        self.stream = None;
+        let events = self.events.clone();
+        let turn = self.setup.id.clone();
+        let kind = TurnEventKind::Ended(Box::new(self.into_ended(status)));
+        let _ = events.send(TurnEvent { turn, kind });
+    }
+
+    fn into_ended(self, status: TurnStatus) -> Ended {
+        let setup = &self.setup;
+        let kept = self.machine.kept().filter(|_| self.plan.server_keeps && self.machine.is_whole());
+        let kept_by_server = kept.is_some();
+        let failure = match &status {
+            TurnStatus::Failed(failure) => Some(failure.clone()),
+            _ => None,
+        };
+        let turn = Turn {
+            id: setup.id.clone(),
+            asked_at: self.asked_at,
+            persona: String::new(),
+            provider: setup.provider.name().to_owned(),
+            model: setup.model.clone(),
+            question: setup.question.clone(),
+            selection: setup.selection.as_ref().map(context::selection_meta),
+            tools: self.rows.into_records(),
+            answer: self.machine.answer().to_owned(),
+            quotes: vec![],
+            proposals: self.proposals.iter().map(|p| p.id.clone()).collect(),
+            status,
+            rounds: self.machine.rounds(),
+            tier: self.tier,
+            usage: self.usage,
+            response_id: kept.map(|kept| kept.response_id.clone()),
+        };
+        Ended {
+            turn,
+            items: self.machine.items().to_vec(),
+            material: self.material,
+            proposals: self.proposals,
+            failure,
+            kept_by_server,
+            last_response: self.response_id,
+            prompt_hash: sha256_hex(&setup.instructions),
+        }
+    }
+
+    fn tell(&self, kind: TurnEventKind) {
+        // A front end that no longer listens has closed the channel, which ends the turn.
+        let _ = self.events.send(TurnEvent { turn: self.setup.id.clone(), kind });
+    }
+}
+
+async fn next_of(stream: Option<&mut Stream>) -> Input {
+    match stream {
+        Some(stream) => stream.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn result_of(work: Option<&mut Work>) -> Result<Result<Outcome, ToolError>, tokio::task::JoinError> {
+    match work {
+        Some(work) => (&mut work.result).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Adds what is known; what no response told stays unknown.
+fn sum(a: Usage, b: Usage) -> Usage {
+    fn add<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(a + b),
+            (known, None) | (None, known) => known,
+        }
+    }
+    Usage {
+        input_tokens: add(a.input_tokens, b.input_tokens),
+        output_tokens: add(a.output_tokens, b.output_tokens),
+        cost: add(a.cost, b.cost),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+    use std::sync::Mutex;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::agent::testing::{
+        Scripted, Step, call, created, failure, finished, path, setup, started, text, truncated,
+    };
+    use crate::agent::{FirstRound, first_request};
+    use crate::domain::codex::EntryType;
+    use crate::domain::conversation::FailureKind;
+    use crate::domain::ids::ProposalId;
+    use crate::proposal::FileChange;
+    use crate::providers::Item;
+    use crate::tools::{Draft, Evidence, ProposeTool, ReadTool, Reading, Registry, Selection};
+
+    /// Longer than this would mean that a cancel waits for something. The limit itself is 100 ms; the rest is for a busy machine.
+    const AT_ONCE: Duration = Duration::from_millis(600);
+
+    #[derive(Deserialize, JsonSchema)]
+    struct Word {
+        /// Any.
+        word: String,
+    }
+
+    /// Returns its word, and whether it had returned one before.
+    struct Look;
+
+    impl ReadTool for Look {
+        type Args = Word;
+
+        fn name(&self) -> &'static str {
+            "look"
+        }
+
+        fn about(&self) -> &'static str {
+            "Looks."
+        }
+
+        fn read(&self, desk: &Desk<'_>, args: Word) -> Result<Reading, ToolError> {
+            let path = path("manuscript/02-lantern.md");
+            Ok(Reading {
+                result: json!({ "word": args.word, "seen": desk.seen.knows(&path) }),
+                evidence: Evidence { resolved: vec![path.clone()], results: 1, ..Evidence::default() },
+                material: vec![Material { path, text: args.word }],
+            })
+        }
+    }
+
+    struct Crash;
+
+    impl ReadTool for Crash {
+        type Args = Word;
+
+        fn name(&self) -> &'static str {
+            "crash"
+        }
+
+        fn about(&self) -> &'static str {
+            "Crashes."
+        }
+
+        fn read(&self, _: &Desk<'_>, _: Word) -> Result<Reading, ToolError> {
+            panic!("a tool crashed, as it should here")
+        }
+    }
+
+    /// Blocks its thread until the other end of the channel is dropped.
+    struct Block(Mutex<mpsc::Receiver<()>>);
+
+    impl ReadTool for Block {
+        type Args = Word;
+
+        fn name(&self) -> &'static str {
+            "block"
+        }
+
+        fn about(&self) -> &'static str {
+            "Blocks."
+        }
+
+        fn read(&self, _: &Desk<'_>, _: Word) -> Result<Reading, ToolError> {
+            let _ = self.0.lock().unwrap().recv();
+            Ok(Reading::default())
+        }
+    }
+
+    struct Suggest;
+
+    impl ProposeTool for Suggest {
+        type Args = Word;
+
+        fn name(&self) -> &'static str {
+            "suggest"
+        }
+
+        fn about(&self) -> &'static str {
+            "Suggests."
+        }
+
+        fn propose(&self, _: &Desk<'_>, args: Word) -> Result<Draft, ToolError> {
+            let proposal = Proposal {
+                id: ProposalId::new("p-1"),
+                tool: "suggest".into(),
+                entry_type: EntryType::Item,
+                entry: args.word,
+                summary: "A test".into(),
+                warnings: vec![],
+                files: vec![FileChange {
+                    path: path("codex/items/x.md"),
+                    base: None,
+                    base_hash: None,
+                    proposed: "# X\n".into(),
+                }],
+                edited: false,
+            };
+            Ok(Draft { result: json!({ "ok": true }), proposal: Some(proposal), ..Draft::default() })
+        }
+    }
+
+    fn said(events: impl IntoIterator<Item = Event>) -> Vec<Step> {
+        events.into_iter().map(Step::Say).collect()
+    }
+
+    fn tools() -> Registry {
+        Registry::default().reads_canon(Look).reads_prose(Crash).proposes(Suggest)
+    }
+
+    fn turn(provider: &Arc<Scripted>) -> TurnSetup {
+        TurnSetup { registry: Arc::new(tools()), ..setup(provider.clone(), "What now?") }
+    }
+
+    fn scripted(scripts: impl IntoIterator<Item = Vec<Step>>) -> Arc<Scripted> {
+        Arc::new(Scripted::new(scripts))
+    }
+
+    /// Reads events to the end of the turn; a word for each.
+    async fn finish(mut running: Running) -> (Vec<String>, Ended) {
+        let mut told = vec![];
+        while let Some(event) = running.events.recv().await {
+            told.push(match event.kind {
+                TurnEventKind::Round { round, of } => format!("round {round} of {of}"),
+                TurnEventKind::Text(words) => format!("text {words}"),
+                TurnEventKind::Reasoning => "reasoning".into(),
+                TurnEventKind::Tool(row) => format!("{} {:?}", row.call_id, row.status),
+                TurnEventKind::Proposed(proposal) => format!("proposed {}", proposal.id),
+                TurnEventKind::Tier(tier) => format!("tier {tier}"),
+                TurnEventKind::Retry(why) => format!("retry {why}"),
+                TurnEventKind::Usage(usage) => format!("usage {:?}", usage.input_tokens),
+                TurnEventKind::Ended(ended) => {
+                    assert!(running.events.recv().await.is_none(), "nothing comes after the end");
+                    return (told, *ended);
+                }
+            });
+        }
+        panic!("the turn did not end: {told:?}")
+    }
+
+    fn outputs(items: &[Item]) -> String {
+        let mut all = String::new();
+        for item in items {
+            if let Item::Output { call_id, output, .. } = item {
+                let _ = writeln!(all, "{call_id}: {output}");
+            }
+        }
+        all
+    }
+
+    #[tokio::test]
+    async fn a_turn_tells_everything_in_order() {
+        let provider = scripted([
+            said([
+                created("r1"),
+                Event::Reasoning,
+                text("I "),
+                text("look."),
+                started("a", "look"),
+                call("a", "look", r#"{"word":"gull"}"#),
+                call("b", "suggest", r#"{"word":"gull"}"#),
+                Event::Tier("flex".into()),
+                finished(),
+            ]),
+            said([Event::Retry("busy".into()), text("So."), finished()]),
+        ]);
+        let (told, ended) = finish(start(turn(&provider))).await;
+        assert_eq!(
+            told,
+            [
+                "round 1 of 4",
+                "reasoning",
+                "text I ",
+                "text look.",
+                "a Queued",
+                "a Queued",
+                "b Queued",
+                "tier flex",
+                "usage Some(10)",
+                "a Running",
+                "a Done",
+                "b Running",
+                "b Done",
+                "proposed p-1",
+                "round 2 of 4",
+                "retry busy",
+                "text \n\n",
+                "text So.",
+                "usage Some(20)",
+            ]
+        );
+        let turn = &ended.turn;
+        assert_eq!(
+            (turn.answer.as_str(), turn.rounds, &turn.status),
+            ("I look.\n\nSo.", 1, &TurnStatus::Done)
+        );
+        assert_eq!((turn.provider.as_str(), turn.model.as_str()), ("scripted", "script-1"));
+        assert_eq!((turn.tier.as_deref(), turn.usage.output_tokens), (Some("flex"), Some(4)));
+        assert_eq!(turn.proposals, [ProposalId::new("p-1")]);
+        assert_eq!(ended.proposals[0].entry, "gull");
+        assert_eq!(turn.tools[0].arguments, r#"{"word":"gull"}"#);
+        assert_eq!(turn.tools[0].resolved, [path("manuscript/02-lantern.md")]);
+        assert_eq!(ended.material.len(), 1);
+        assert_eq!(ended.prompt_hash, sha256_hex("You are a test."));
+        assert!(turn.asked_at.parse::<jiff::Timestamp>().is_ok() && turn.asked_at.ends_with('Z'));
+        assert!(ended.failure.is_none() && !ended.kept_by_server);
+    }
+
+    #[tokio::test]
+    async fn what_tools_returned_is_seen_by_later_calls_of_the_turn() {
+        let look = |id: &str| said([call(id, "look", r#"{"word":"gull"}"#), finished()]);
+        let provider = scripted([look("a"), look("b"), said([finished()])]);
+        let (_, ended) = finish(start(turn(&provider))).await;
+        assert_eq!(
+            outputs(&ended.items),
+            "a: {\"word\":\"gull\",\"seen\":false}\nb: {\"word\":\"gull\",\"seen\":true}\n"
+        );
+    }
+
+    #[tokio::test]
+    async fn mistakes_of_the_model_and_of_a_tool_do_not_end_the_turn() {
+        let provider = scripted([
+            said([
+                call("a", "fly", "{}"),
+                call("b", "look", "{\"wrod\":1}"),
+                call("c", "look", "no JSON"),
+                call("d", "crash", "{\"word\":\"x\"}"),
+                call("e", "look", "{\"word\":\"x\"}"),
+                finished(),
+            ]),
+            said([text("Sorry."), finished()]),
+        ]);
+        let (_, ended) = finish(start(turn(&provider))).await;
+        assert_eq!(ended.turn.status, TurnStatus::Done);
+        let states: Vec<_> = ended.turn.tools.iter().map(|t| (t.status, t.error.is_some())).collect();
+        let failed = (ToolStatus::Failed, true);
+        assert_eq!(states, [failed, failed, failed, failed, (ToolStatus::Done, false)]);
+        let outputs = outputs(&ended.items);
+        assert_eq!(outputs.lines().filter(|l| l.contains("{\"error\":{\"kind\":")).count(), 4, "{outputs}");
+    }
+
+    #[tokio::test]
+    async fn a_provider_that_fails_or_crashes_fails_the_turn_and_what_arrived_is_kept() {
+        for (last, kind) in [
+            (vec![Step::Fail(failure())], FailureKind::Provider),
+            (vec![Step::Crash], FailureKind::Work),
+            (vec![], FailureKind::Provider),
+        ] {
+            let mut script = said([text("She "), text("ke")]);
+            script.extend(last);
+            let (told, ended) = finish(start(turn(&scripted([script])))).await;
+            assert_eq!(told, ["round 1 of 4", "text She ", "text ke"]);
+            let TurnStatus::Failed(failure) = &ended.turn.status else { panic!("it failed") };
+            assert_eq!((failure.kind, Some(failure)), (kind, ended.failure.as_ref()));
+            assert!(!failure.message.is_empty() && !failure.hint.is_empty());
+            assert_eq!(ended.turn.answer, "She ke");
+            assert_eq!(ended.items.last(), Some(&Item::Persona("She ke".into())));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_cancel_ends_the_turn_at_once_whatever_the_provider_does() {
+        let before_a_word = vec![Step::Hang];
+        let mut polite = said([text("She "), call("a", "look", "{}")]);
+        polite.extend([Step::UntilCancelled, Step::Say(text("keeps")), Step::Say(finished())]);
+        let mut deaf = said([text("She ")]);
+        deaf.push(Step::Hang);
+        for (script, answer, outputs_of) in [
+            (before_a_word, "", ""),
+            (polite, "She keeps", "a: {\"error\":{\"kind\":\"cancelled\""),
+            (deaf, "She ", ""),
+        ] {
+            let heard = script.iter().take_while(|s| matches!(s, Step::Say(_))).count();
+            let mut running = start(turn(&scripted([script])));
+            for _ in 0..=heard {
+                running.events.recv().await.unwrap();
+            }
+            let asked = Instant::now();
+            running.cancel.cancel();
+            let (_, ended) = finish(running).await;
+            assert!(asked.elapsed() < AT_ONCE, "{:?}", asked.elapsed());
+            assert_eq!(ended.turn.status, TurnStatus::Cancelled);
+            assert_eq!(ended.turn.answer, answer);
+            assert!(outputs(&ended.items).starts_with(outputs_of));
+            assert!(ended.turn.tools.iter().all(|row| row.status == ToolStatus::Cancelled));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_cancel_does_not_wait_for_a_tool() {
+        let (release, blocked) = mpsc::channel();
+        let calls = [call("a", "block", r#"{"word":"x"}"#), call("b", "look", r#"{"word":"x"}"#), finished()];
+        let provider = scripted([said(calls)]);
+        let registry = tools().reads_prose(Block(Mutex::new(blocked)));
+        let mut running = start(TurnSetup { registry: Arc::new(registry), ..turn(&provider) });
+        let is_running =
+            |e: &TurnEvent| matches!(&e.kind, TurnEventKind::Tool(row) if row.status == ToolStatus::Running);
+        while !is_running(&running.events.recv().await.unwrap()) {}
+        let asked = Instant::now();
+        running.cancel.cancel();
+        let (told, ended) = finish(running).await;
+        assert!(asked.elapsed() < AT_ONCE, "{:?}", asked.elapsed());
+        drop(release);
+        assert_eq!(told, ["a Cancelled", "b Cancelled"]);
+        assert_eq!(outputs(&ended.items).matches("\"cancelled\"").count(), 2);
+        assert_eq!(provider.requests().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_turn_that_nobody_listens_to_stops() {
+        let provider = scripted([vec![Step::UntilCancelled]]);
+        let running = start(turn(&provider));
+        drop(running.events);
+        let weak = Arc::downgrade(&provider);
+        drop(provider);
+        let gone = async {
+            while weak.strong_count() > 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), gone).await.expect("the task lets go of the provider");
+    }
+
+    #[tokio::test]
+    async fn peek_shows_what_is_sent() {
+        let provider =
+            scripted([said([call("a", "look", r#"{"word":"x"}"#), finished()]), said([finished()])]);
+        let mut setup = turn(&provider);
+        setup.history =
+            vec![Item::Context("old".into()), Item::Author("Hi".into()), Item::Persona("Hello".into())];
+        let peeked = first_request(&setup);
+        finish(start(setup)).await;
+        let sent = provider.requests();
+        assert_eq!(sent[0], peeked);
+        let names: Vec<_> = peeked.tools.iter().map(|t| t["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["look", "crash", "suggest"], "in the order of the registry");
+        assert!(
+            matches!(&peeked.items[..], [Item::Context(now), Item::Author(hi), Item::Persona(_), Item::Author(q)]
+                if now.contains("manuscript/02-lantern.md") && hi == "Hi" && q == "What now?"),
+            "the context of now, what was said, the question: {:?}",
+            peeked.items
+        );
+        assert_eq!((peeked.fresh, &peeked.previous_response_id), (0, &None));
+        assert_eq!(sent[1].items[..4], peeked.items, "later requests only add");
+        assert_eq!(sent[1].previous_response_id, None);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_keeps_the_conversation_is_sent_only_what_is_new() {
+        let scripts = [
+            said([created("r1"), text("Hm."), call("a", "look", r#"{"word":"x"}"#), finished()]),
+            said([created("r2"), text("So."), finished()]),
+        ];
+        let provider = Arc::new(Scripted::new(scripts).stateful());
+        let mut setup = turn(&provider);
+        setup.options.store = true;
+        setup.history = vec![
+            Item::Context("old".into()),
+            Item::Author("Hi".into()),
+            Item::Persona("Hello".into()),
+            Item::Author("Stopped".into()),
+        ];
+        setup.continue_from = Some((3, "r0".into()));
+        let (_, ended) = finish(start(setup.clone())).await;
+        let sent = provider.requests();
+        let fresh = |n: usize| &sent[n].items[sent[n].fresh..];
+        assert_eq!(sent[0].previous_response_id.as_deref(), Some("r0"));
+        assert!(
+            matches!(fresh(0), [Item::Context(_), Item::Author(stopped), Item::Author(q)]
+                if stopped == "Stopped" && q == "What now?"),
+            "{:?}",
+            fresh(0)
+        );
+        assert_eq!(sent[1].previous_response_id.as_deref(), Some("r1"));
+        assert!(matches!(fresh(1), [Item::Output { .. }]), "{:?}", fresh(1));
+        assert!(ended.kept_by_server);
+        assert_eq!(ended.turn.response_id.as_deref(), Some("r2"));
+
+        setup.options.store = false;
+        let again = first_request(&setup);
+        assert_eq!(
+            (again.fresh, again.previous_response_id),
+            (0, None),
+            "nothing is kept that is not stored"
+        );
+    }
+
+    #[tokio::test]
+    async fn only_a_whole_answer_may_be_continued_from() {
+        for last in [vec![Step::Say(truncated("length"))], vec![Step::Fail(failure())]] {
+            let mut script = said([created("r1"), text("She")]);
+            script.extend(last);
+            let provider = Arc::new(Scripted::new([script]).stateful());
+            let mut setup = turn(&provider);
+            setup.options.store = true;
+            let (_, ended) = finish(start(setup)).await;
+            assert!(!ended.kept_by_server && ended.turn.response_id.is_none());
+            assert_eq!(ended.last_response.as_deref(), Some("r1"));
+        }
+    }
+
+    #[tokio::test]
+    async fn the_record_describes_the_selection_without_its_words() {
+        let provider = scripted([said([text("Fine."), finished()])]);
+        let mut setup = turn(&provider);
+        setup.selection = Some(Selection {
+            path: path("manuscript/02-lantern.md"),
+            title: "The Lantern".into(),
+            source_words: 30,
+            start: 16,
+            text: "cold as a key".into(),
+        });
+        let (_, ended) = finish(start(setup)).await;
+        let meta = ended.turn.selection.clone().unwrap();
+        assert_eq!((meta.words, meta.hash), (4, sha256_hex("cold as a key")));
+        assert!(!format!("{ended:?}").contains("cold as a key"));
+        assert!(!format!("{:?}", provider.requests()).contains("cold as a key"));
+    }
+
+    #[tokio::test]
+    async fn without_tools_the_text_itself_comes_along() {
+        let provider = scripted([said([text("Fine."), finished()])]);
+        let setup = TurnSetup {
+            registry: Arc::new(Registry::default()),
+            first_round: FirstRound::Required,
+            ..turn(&provider)
+        };
+        let request = first_request(&setup);
+        assert!(request.tools.is_empty() && request.tool_choice == ToolChoice::Auto);
+        assert!(matches!(&request.items[0], Item::Context(text) if text.contains("found the lantern")));
+    }
+
+    #[tokio::test]
+    async fn the_program_looks_up_what_the_server_was_told_to_and_did_not() {
+        let provider = scripted([
+            said([text("A sailor, I guess."), finished()]),
+            said([text("She keeps the books."), finished()]),
+        ]);
+        let (told, ended) = finish(start(setup(provider.clone(), "Who is Mira Okafor?"))).await;
+        assert_eq!(ended.turn.status, TurnStatus::Done, "{told:?}");
+        let [row] = &ended.turn.tools[..] else { panic!("{told:?}") };
+        assert_eq!(
+            (row.name.as_str(), row.status, row.forced),
+            ("get_character_context", ToolStatus::Done, true)
+        );
+        assert_eq!(row.resolved, [path("codex/characters/mira.md")]);
+        let sent = provider.requests();
+        assert_eq!(sent[0].tool_choice, ToolChoice::Named("get_character_context".into()));
+        assert_eq!(sent[1].tool_choice, ToolChoice::Auto);
+        assert!(outputs(&sent[1].items).starts_with("forced-1: "));
+        assert!(outputs(&sent[1].items).contains("keeps the harbour books"));
+    }
+
+    #[tokio::test]
+    async fn a_smoke_test_needs_a_canon_call_in_the_first_round() {
+        let canon_only = |script: Vec<Vec<Step>>| TurnSetup {
+            registry: Arc::new(Registry::canon_only()),
+            first_round: FirstRound::Required,
+            ..setup(scripted(script), "Who is Mira Okafor?")
+        };
+        let (_, ended) = finish(start(canon_only(vec![said([text("I guess."), finished()])]))).await;
+        assert_eq!(ended.failure.map(|f| f.kind), Some(FailureKind::NoToolCall));
+        assert!(ended.turn.tools.is_empty(), "no fallback");
+
+        let prose = said([call("a", "get_manuscript_context", r#"{"ref":"current"}"#), finished()]);
+        let (_, ended) = finish(start(canon_only(vec![prose]))).await;
+        assert_eq!(ended.failure.map(|f| f.kind), Some(FailureKind::NoToolCall));
+        assert!(ended.material.is_empty());
+
+        let canon = said([call("a", "get_character_context", r#"{"name":"Mira Okafor"}"#), finished()]);
+        let (_, ended) = finish(start(canon_only(vec![canon, said([text("So."), finished()])]))).await;
+        assert_eq!(ended.turn.status, TurnStatus::Done);
+        assert_eq!(ended.turn.tools[0].resolved, [path("codex/characters/mira.md")]);
+    }
 }

@@ -1,4 +1,4 @@
-//! What a running turn tells the front ends.
+//! What a running turn tells the front ends. The words of all [`TurnEventKind::Text`] in a row are the answer.
 
 use crate::domain::conversation::{Failure, ToolRecord, Turn, Usage};
 use crate::domain::ids::TurnId;
@@ -18,7 +18,7 @@ pub struct TurnEvent {
 /// What happened in a turn.
 #[derive(Debug, Clone)]
 pub enum TurnEventKind {
-    /// A request goes out; `round` counts from 1.
+    /// A request goes out; `round` counts from 1. The request after the last round repeats its number.
     Round {
         /// Which.
         round: u32,
@@ -46,16 +46,20 @@ pub enum TurnEventKind {
 /// A turn that is over.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// The record to keep: `persona` is left to the caller.
+    /// The record to keep: `persona` and `quotes` are left to the caller.
     pub turn: Turn,
     /// What was said in this turn, for the history of the next: context, question, calls, outputs, raw items, answer.
     pub items: Vec<Item>,
     /// What tools returned, for [`crate::tools::Seen`].
     pub material: Vec<Material>,
+    /// The changes that were proposed, as in the events, for the book's queue.
+    pub proposals: Vec<Proposal>,
     /// Why it failed.
     pub failure: Option<Failure>,
     /// Whether the server has kept the items, so that the next turn may continue from `turn.response_id`.
     pub kept_by_server: bool,
+    /// The server's name for the last response, kept or not: for the record of where the words come from.
+    pub last_response: Option<String>,
     /// SHA-256 of the system prompt.
     pub prompt_hash: String,
 }

@@ -295,7 +295,7 @@ fn percent_comments(text: &str, body_start: usize, code: &[Range<usize>]) -> Vec
                 open = None;
             }
             None if line.trim_start().starts_with("%%") && line.matches("%%").count() == 1 => {
-                open = Some(start)
+                open = Some(start);
             }
             _ => {}
         }

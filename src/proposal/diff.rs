@@ -291,8 +291,8 @@ mod tests {
 
     #[test]
     fn two_long_texts_without_a_common_word_are_still_compared() {
-        let old: String = (0..6_000).map(|i| format!("old{i} ")).collect();
-        let new: String = (0..6_000).map(|i| format!("new{i} ")).collect();
+        let text = |word: &str| (0..6_000).map(|i| format!("{word}{i}")).collect::<Vec<_>>().join(" ");
+        let (old, new) = (text("old"), text("new"));
         let found = hunks(&old, &new);
         assert_eq!(side(&found[0].pieces, Side::New), old);
         assert_eq!(side(&found[0].pieces, Side::Old), new);

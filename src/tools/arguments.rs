@@ -160,18 +160,11 @@ fn text(schema: &Value, value: Value, field: &str) -> Result<Value, ToolError> {
         return Ok(Value::String(text));
     }
     let given = text.trim().to_lowercase();
-    let chosen = choices.iter().find(|c| **c == given || given.strip_suffix('s') == Some(**c));
-    match chosen {
-        Some(choice) => Ok(json!(choice)),
-        None => {
-            let shown: String = text.chars().take(40).collect();
-            Err(ToolError::in_field(
-                field,
-                format!("`{field}` can't be `{}`", shown.escape_debug()),
-                &choices,
-            ))
-        }
-    }
+    let fits = |choice: &&&str| **choice == given || given.strip_suffix('s') == Some(**choice);
+    choices.iter().find(fits).map(|choice| json!(choice)).ok_or_else(|| {
+        let shown: String = text.chars().take(40).collect();
+        ToolError::in_field(field, format!("`{field}` can't be `{}`", shown.escape_debug()), &choices)
+    })
 }
 
 fn integer(value: &Value, field: &str) -> Result<Value, ToolError> {

@@ -3,6 +3,7 @@
 mod create;
 mod field;
 mod revise;
+mod target;
 mod update;
 
 pub(super) use create::CreateEntry;

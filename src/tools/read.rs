@@ -5,6 +5,7 @@ mod list;
 mod manuscript;
 mod portion;
 mod search;
+mod story_time;
 
 pub(super) use context::GetContext;
 pub(super) use list::ListEntries;
@@ -17,8 +18,9 @@ use super::Desk;
 use crate::canon::lookup;
 use crate::domain::codex::EntryType;
 
-/// A name as a question writes it: words that begin with a capital letter, with small words between them.
-const NAME: &str = r"(?:the\s+)?(?-i:\p{Lu})[\w'\u{2019}-]*(?:(?:\s+(?:of|the|de|da|la|le|van|von|al|bin))*\s+(?-i:\p{Lu})[\w'\u{2019}-]*)*";
+/// A name as a question writes it: words that begin with a capital letter (or one outside of ASCII), with small words between them. Written
+/// without Unicode classes: they take most of the time in which a registry is made.
+const NAME: &str = r"(?-i:(?:[Tt]he\s+)?[^\x00-@\[-\x7f][^\s?!.,;:()]*(?:(?:\s+(?:of|the|de|da|la|le|van|von|al|bin))*\s+[^\x00-@\[-\x7f][^\s?!.,;:()]*)*)";
 
 /// Cuts text for a summary: white space becomes single spaces, and a cut is marked.
 pub(super) fn shorten(text: &str, max_chars: usize) -> String {

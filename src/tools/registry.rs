@@ -156,7 +156,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::tools::testing::{Shelf, path};
+    use crate::tools::testing::{REGISTRY, Shelf, path};
 
     const ADVISOR: [&str; 13] = [
         "get_manuscript_context",
@@ -316,8 +316,7 @@ mod tests {
             open in any::<bool>(),
         ) {
             let shelf = shelf();
-            let registry = Registry::advisor();
-            let spec = registry.spec(ADVISOR[tool]).unwrap();
+            let spec = REGISTRY.spec(ADVISOR[tool]).unwrap();
             let args: serde_json::Map<String, Value> = spec
                 .arguments()
                 .zip(values)
@@ -325,7 +324,7 @@ mod tests {
                 .collect();
             let current = path("manuscript/01-one.md");
             let desk = Desk { current: open.then_some(&current), ..shelf.desk() };
-            match registry.run(&desk, spec.name, &Value::Object(args).to_string()) {
+            match REGISTRY.run(&desk, spec.name, &Value::Object(args).to_string()) {
                 Ok(outcome) => {
                     prop_assert!(outcome.result.is_object());
                     prop_assert!(outcome.proposal.is_none() || spec.effect == Effect::Proposes);
@@ -347,7 +346,7 @@ mod tests {
         #[test]
         fn text_that_is_no_json_object_is_an_error(text in "\\PC{0,40}|[\\[\\]{}\":,0-9a-z\\\\ ]{0,30}") {
             let shelf = shelf();
-            let result = Registry::advisor().run(&shelf.desk(), "get_character_context", &text);
+            let result = REGISTRY.run(&shelf.desk(), "get_character_context", &text);
             prop_assert!(result.is_err() || text.contains("name"));
         }
     }
@@ -361,7 +360,7 @@ mod tests {
             ("list_codex_entries", json!({"entryType": "character"})),
             ("search_codex", json!({"query": "Mira"})),
         ] {
-            let result = crate::tools::testing::call(&shelf.desk(), tool, args).unwrap().result;
+            let result = crate::tools::testing::call(&shelf.desk(), tool, &args).unwrap().result;
             assert!(
                 result["project"] == "the-long-silence" && !result.to_string().contains("\"/"),
                 "{result}"

@@ -12,14 +12,14 @@ use crate::domain::ids::BookPath;
 use crate::domain::manuscript::{Chapter, NumberFrom};
 use crate::domain::{frontmatter, passage};
 
-static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::advisor);
+pub(super) static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::advisor);
 static NOTHING: LazyLock<Seen> = LazyLock::new(Seen::default);
 
 pub(super) fn path(raw: &str) -> BookPath {
     BookPath::new(raw).unwrap()
 }
 
-pub(super) fn call(desk: &Desk<'_>, tool: &str, args: Value) -> Result<Outcome, ToolError> {
+pub(super) fn call(desk: &Desk<'_>, tool: &str, args: &Value) -> Result<Outcome, ToolError> {
     REGISTRY.run(desk, tool, &args.to_string())
 }
 

@@ -154,9 +154,9 @@ fn flow_list(old: &str, items: &[Value], json: bool) -> String {
     let had = serde_saphyr::from_str::<Vec<Value>>(old).unwrap_or_default();
     let inner = old.trim_end_matches(']').trim_end();
     if !had.is_empty() && items.starts_with(&had) && !inner.contains('\n') && !inner.ends_with(',') {
-        let more: String =
-            items[had.len()..].iter().map(|i| format!(", {}", yaml::one(i, quotes, true))).collect();
-        return format!("{inner}{more}]");
+        let more = items[had.len()..].iter().map(|i| yaml::one(i, quotes, true));
+        let all: Vec<String> = std::iter::once(inner.to_owned()).chain(more).collect();
+        return format!("{}]", all.join(", "));
     }
     yaml::one(&Value::Array(items.to_vec()), quotes, true)
 }
@@ -177,8 +177,9 @@ fn block_list(
     let had = serde_saphyr::from_str::<Vec<Value>>(block.get(line_start..range.end)?).ok()?;
     if had.len() == kept && items.starts_with(&had) {
         let end = block[range.end..].find(['\r', '\n']).map_or(block.len(), |at| range.end + at);
-        let more: String = items[kept..].iter().map(|item| format!("{eol}{}", line(item))).collect();
-        return splice(block, end..end, &more);
+        let more: Vec<String> =
+            std::iter::once(String::new()).chain(items[kept..].iter().map(line)).collect();
+        return splice(block, end..end, &more.join(eol));
     }
     let lines: Vec<String> = items.iter().map(line).collect();
     splice(block, line_start..range.end, &lines.join(eol))

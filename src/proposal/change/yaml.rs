@@ -2,6 +2,8 @@
 //!
 //! Every value that is written here reads back as the very same text.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 /// How a scalar is quoted.
@@ -80,7 +82,7 @@ fn double_quoted(text: &str) -> String {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
-                out.push_str(&format!("\\u{:04x}", u32::from(c)));
+                _ = write!(out, "\\u{:04x}", u32::from(c));
             }
             c => out.push(c),
         }

@@ -290,7 +290,7 @@ mod tests {
     fn create(shelf: &Shelf, args: &Value) -> Result<Outcome, ToolError> {
         let mut all = json!({"entryType": "character", "name": "Hedda Brandt", "changeSummary": "She is named in chapter 3"});
         all.as_object_mut().unwrap().extend(args.as_object().unwrap().clone());
-        call(&shelf.desk(), "propose_codex_create", all)
+        call(&shelf.desk(), "propose_codex_create", &all)
     }
 
     #[test]

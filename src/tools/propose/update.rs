@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::revise::{Revision, revise};
+use super::revise::revise;
+use super::target::Revision;
 use crate::domain::codex::EntryType;
 use crate::tools::{Desk, Draft, ProposeTool, ToolError};
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::story_time::as_of;
 use super::{NAME, not_found, shorten, shorten_value};
 use crate::canon::lookup::{self, Strength};
 use crate::domain::codex::{Entry, EntryType};
@@ -144,6 +145,9 @@ fn describe(desk: &Desk<'_>, entry: &Entry, strength: Strength, also: &[&Entry])
     if !omitted.is_empty() {
         told.insert("fieldsOmitted".into(), json!(omitted));
     }
+    if let Some(facts) = as_of(desk.book, desk.current, entry) {
+        told.insert("asOf".into(), shorten_value(&facts, FIELD_CHARS, FIELD_ITEMS).0);
+    }
     let body = entry.body().trim();
     let excerpt = passage::cut(body, limit);
     let mut cut = summary_cut || fields_cut || !omitted.is_empty() || excerpt.len() < body.len();
@@ -219,7 +223,7 @@ mod tests {
     #[test]
     fn an_entry_is_found_by_alias_and_told_with_fields_excerpt_and_soul() {
         let shelf = shelf();
-        let outcome = call(&shelf.desk(), "get_character_context", json!({"name": "the captain"})).unwrap();
+        let outcome = call(&shelf.desk(), "get_character_context", &json!({"name": "the captain"})).unwrap();
         let told = &outcome.result;
         assert_eq!(
             (&told["found"], &told["name"], &told["matchedBy"]),
@@ -241,11 +245,11 @@ mod tests {
     #[test]
     fn a_name_of_another_type_or_with_a_slip_says_where_to_look() {
         let shelf = shelf();
-        let outcome = call(&shelf.desk(), "get_character_context", json!({"name": "Halcyon"})).unwrap();
+        let outcome = call(&shelf.desk(), "get_character_context", &json!({"name": "Halcyon"})).unwrap();
         assert_eq!(outcome.result["found"], false);
         assert_eq!(outcome.result["otherTypes"], json!([{"type": "item", "name": "Halcyon"}]));
         assert!(outcome.evidence.missing);
-        let outcome = call(&shelf.desk(), "get_character_context", json!({"name": "Adrien Vael"})).unwrap();
+        let outcome = call(&shelf.desk(), "get_character_context", &json!({"name": "Adrien Vael"})).unwrap();
         assert!(
             outcome.result["near"].as_array().unwrap().contains(&json!("Adrian Vale")),
             "{}",
@@ -259,7 +263,7 @@ mod tests {
             .replace("born: 2266-05-09", &format!("born: {}", "x ".repeat(3_000)));
         let shelf = Shelf::new().entry("codex/characters/a.md", &long);
         let desk = Desk { limits: Limits { excerpt: 300, ..Limits::default() }, ..shelf.desk() };
-        let outcome = call(&desk, "get_character_context", json!({"name": "Adrian Vale"})).unwrap();
+        let outcome = call(&desk, "get_character_context", &json!({"name": "Adrian Vale"})).unwrap();
         assert_eq!(outcome.result["truncated"], true);
         assert_eq!(outcome.result["fieldsOmitted"], json!(["born"]));
         assert!(outcome.result["excerpt"].as_str().unwrap().chars().count() <= 300);

@@ -116,14 +116,14 @@ mod tests {
     #[test]
     fn all_entries_of_the_type_are_counted_and_listed() {
         let shelf = shelf(3).entry("codex/events/e.md", "---\ntype: event\nname: The Fall\n---\n");
-        let outcome = call(&shelf.desk(), "list_codex_entries", json!({"entryType": "item"})).unwrap();
+        let outcome = call(&shelf.desk(), "list_codex_entries", &json!({"entryType": "item"})).unwrap();
         assert_eq!(outcome.result["count"], 3);
         assert_eq!(
             outcome.result["entries"][0],
             json!({"type": "item", "name": "Item 000", "path": "codex/items/i000.md", "summary": "A thing."})
         );
         assert_eq!(outcome.evidence.results, 3);
-        let none = call(&shelf.desk(), "list_codex_entries", json!({"entryType": "concept"})).unwrap();
+        let none = call(&shelf.desk(), "list_codex_entries", &json!({"entryType": "concept"})).unwrap();
         assert_eq!((&none.result["count"], none.evidence.missing), (&json!(0), true));
     }
 
@@ -131,7 +131,7 @@ mod tests {
     fn a_list_that_does_not_fit_says_how_many_are_left() {
         let shelf = shelf(50);
         let desk = Desk { limits: Limits { prose: 900, ..Limits::default() }, ..shelf.desk() };
-        let outcome = call(&desk, "list_codex_entries", json!({"entryType": "item"})).unwrap();
+        let outcome = call(&desk, "list_codex_entries", &json!({"entryType": "item"})).unwrap();
         let listed = outcome.result["entries"].as_array().unwrap().len();
         assert!(listed > 3 && listed < 50);
         assert_eq!(outcome.result["count"], 50);

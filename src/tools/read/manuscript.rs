@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_chapter_comes_back_with_its_words_exactly_as_written() {
         let shelf = shelf();
-        let outcome = call(&shelf.desk(), "get_manuscript_context", json!({"ref": 1})).unwrap();
+        let outcome = call(&shelf.desk(), "get_manuscript_context", &json!({"ref": 1})).unwrap();
         let unit = &outcome.result["units"][0];
         assert_eq!(unit["path"], "manuscript/01-the-listening-post.md");
         assert_eq!(
@@ -293,7 +293,7 @@ mod tests {
     fn several_texts_come_in_the_order_asked_and_a_missing_one_says_what_is_near() {
         let shelf = shelf();
         let args = json!({"refs": ["Outside", "Nowhere", "1", "Outside"]});
-        let outcome = call(&shelf.desk(), "get_manuscript_context", args).unwrap();
+        let outcome = call(&shelf.desk(), "get_manuscript_context", &args).unwrap();
         let units = outcome.result["units"].as_array().unwrap();
         let refs: Vec<_> = units.iter().map(|u| u["ref"].as_str().unwrap()).collect();
         assert_eq!(refs, ["Outside", "Nowhere", "1"]);
@@ -313,7 +313,7 @@ mod tests {
         ] {
             let open = path(open);
             let desk = Desk { current: Some(&open), ..shelf.desk() };
-            let outcome = call(&desk, "get_manuscript_context", json!({"ref": "current"})).unwrap();
+            let outcome = call(&desk, "get_manuscript_context", &json!({"ref": "current"})).unwrap();
             let unit = &outcome.result["units"][0];
             assert_eq!(unit["kind"], kind);
             assert!(unit["text"].as_str().unwrap().contains(words));
@@ -332,17 +332,17 @@ mod tests {
             text: "Cold out".into(),
         };
         let desk = Desk { selection: Some(&selection), ..shelf.desk() };
-        let outcome = call(&desk, "get_manuscript_context", json!({"ref": "selection"})).unwrap();
+        let outcome = call(&desk, "get_manuscript_context", &json!({"ref": "selection"})).unwrap();
         let unit = &outcome.result["units"][0];
         assert_eq!(
             (&unit["text"], &unit["words"], &unit["sourceWords"]),
             (&json!("Cold out"), &json!(2), &json!(4))
         );
-        let error = call(&shelf.desk(), "get_manuscript_context", json!({"ref": "selection"})).unwrap_err();
+        let error = call(&shelf.desk(), "get_manuscript_context", &json!({"ref": "selection"})).unwrap_err();
         assert!(error.to_string().contains("No text is selected. Use a chapter number"), "{error}");
         let open = path("manuscript/02-outside.md");
         let desk = Desk { current: Some(&open), ..shelf.desk() };
-        let error = call(&desk, "get_manuscript_context", json!({"ref": "selection"})).unwrap_err();
+        let error = call(&desk, "get_manuscript_context", &json!({"ref": "selection"})).unwrap_err();
         assert!(error.to_string().contains("Use `current`"), "{error}");
     }
 
@@ -352,7 +352,7 @@ mod tests {
             .chapter("manuscript/1.md", "Aaaa aaaa.\n\nBbbb bbbb.\n\nCccc cccc.\n")
             .chapter("manuscript/2.md", "Dddd dddd.\n");
         let desk = Desk { limits: Limits { prose: 24, ..Limits::default() }, ..shelf.desk() };
-        let outcome = call(&desk, "get_manuscript_context", json!({"refs": ["1", "2"]})).unwrap();
+        let outcome = call(&desk, "get_manuscript_context", &json!({"refs": ["1", "2"]})).unwrap();
         let units = &outcome.result["units"];
         assert_eq!(units[0]["text"], "Aaaa aaaa.\n\nBbbb bbbb.");
         assert_eq!(
@@ -361,20 +361,20 @@ mod tests {
         );
         assert_eq!((&units[1]["text"], &units[1]["nextParagraph"]), (&json!(""), &json!(1)));
         assert!(outcome.evidence.truncated);
-        let rest = call(&desk, "get_manuscript_context", json!({"ref": "1", "startParagraph": 3})).unwrap();
+        let rest = call(&desk, "get_manuscript_context", &json!({"ref": "1", "startParagraph": 3})).unwrap();
         assert_eq!(rest.result["units"][0]["text"], "Cccc cccc.");
         let error =
-            call(&desk, "get_manuscript_context", json!({"ref": "1", "startParagraph": 9})).unwrap_err();
+            call(&desk, "get_manuscript_context", &json!({"ref": "1", "startParagraph": 9})).unwrap_err();
         assert_eq!(error.to_result()["error"]["allowed"], json!(["1 to 3"]));
     }
 
     #[test]
     fn without_a_reference_the_model_is_told_what_it_may_be() {
         let shelf = shelf();
-        let error = call(&shelf.desk(), "get_manuscript_context", json!({})).unwrap_err();
+        let error = call(&shelf.desk(), "get_manuscript_context", &json!({})).unwrap_err();
         assert_eq!(error.to_result()["error"]["field"], "ref");
         assert!(
-            call(&shelf.desk(), "get_manuscript_context", json!({"ref": "../../etc/passwd"}))
+            call(&shelf.desk(), "get_manuscript_context", &json!({"ref": "../../etc/passwd"}))
                 .unwrap()
                 .evidence
                 .missing
@@ -384,7 +384,7 @@ mod tests {
     #[test]
     fn what_was_returned_whole_counts_as_seen() {
         let shelf = shelf();
-        let outcome = call(&shelf.desk(), "get_manuscript_context", json!({"ref": "1"})).unwrap();
+        let outcome = call(&shelf.desk(), "get_manuscript_context", &json!({"ref": "1"})).unwrap();
         let mut seen = Seen::default();
         seen.add(&outcome.material);
         assert!(seen.holds(&path("manuscript/01-the-listening-post.md"), "\n\nThree.\n"));

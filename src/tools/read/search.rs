@@ -112,12 +112,12 @@ mod tests {
     #[test]
     fn at_most_eight_scored_matches_come_back() {
         let shelf = shelf();
-        let outcome = call(&shelf.desk(), "search_codex", json!({"query": "lamp"})).unwrap();
+        let outcome = call(&shelf.desk(), "search_codex", &json!({"query": "lamp"})).unwrap();
         let matches = outcome.result["matches"].as_array().unwrap();
         assert_eq!((matches.len(), &outcome.result["count"]), (8, &json!(8)));
         let scores: Vec<f64> = matches.iter().map(|m| m["score"].as_f64().unwrap()).collect();
         assert!(scores.is_sorted_by(|a, b| a >= b) && scores[7] > 0.0, "{scores:?}");
-        let again = call(&shelf.desk(), "search_codex", json!({"query": "lamp"})).unwrap();
+        let again = call(&shelf.desk(), "search_codex", &json!({"query": "lamp"})).unwrap();
         assert_eq!(outcome.result.to_string(), again.result.to_string());
     }
 
@@ -125,12 +125,12 @@ mod tests {
     fn a_type_narrows_the_search_and_nothing_found_names_what_is_near() {
         let shelf = shelf();
         let outcome =
-            call(&shelf.desk(), "search_codex", json!({"query": "lamp", "entryType": "event"})).unwrap();
+            call(&shelf.desk(), "search_codex", &json!({"query": "lamp", "entryType": "event"})).unwrap();
         assert_eq!(outcome.result["matches"][0]["name"], "The Fire");
-        let none = call(&shelf.desk(), "search_codex", json!({"query": "zzzz"})).unwrap();
+        let none = call(&shelf.desk(), "search_codex", &json!({"query": "zzzz"})).unwrap();
         assert_eq!((&none.result["count"], none.evidence.missing), (&json!(0), true));
         assert!(none.result["near"].is_array());
-        let error = call(&shelf.desk(), "search_codex", json!({"query": " "})).unwrap_err();
+        let error = call(&shelf.desk(), "search_codex", &json!({"query": " "})).unwrap_err();
         assert_eq!(error.to_result()["error"]["field"], "query");
     }
 }

@@ -1,0 +1,216 @@
+//! What the tests of this module share: a small book and a provider that plays a script.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use super::{FirstRound, TurnSetup};
+use crate::domain::book::{Book, Note};
+use crate::domain::codex::{Entry, EntryType};
+use crate::domain::conversation::{Failure, FailureKind, Usage};
+use crate::domain::ids::{BookPath, CallId, TurnId};
+use crate::domain::manuscript::{Chapter, NumberFrom};
+use crate::domain::passage::count_words;
+use crate::providers::{BoxFuture, Event, Options, Provider, Request};
+use crate::tools::{Registry, Seen};
+
+pub const HARBOUR: &str = "---\ntitle: The Harbour\n---\n\nMira counted the gulls on the wall. “Seven,” she said — “and one that isn’t \
+                           a gull.”\n\nThe light went out.\n";
+pub const LANTERN: &str = "# The Lantern\n\nOn the stairs she found the lantern, cold as a key.\n\nThe light went out. Nobody had touched \
+                           it, and nobody would say so.\n";
+pub const KEEPER: &str =
+    "# The Keeper\n\nOsric kept a *second* lantern under the bed; it had never been lit.\n";
+pub const MIRA: &str = "---\ntype: character\nname: Mira Okafor\n---\n\nMira Okafor keeps the harbour books. She never lies to children.\n";
+pub const PLAN: &str = "# Plan\n\nLet the keeper drown before the second winter begins.\n";
+
+pub fn path(raw: &str) -> BookPath {
+    BookPath::new(raw).unwrap()
+}
+
+pub fn chapter(number: u32, file: &str, title: &str, text: &str) -> Chapter {
+    let body_start = text.strip_prefix("---\n").and_then(|rest| rest.find("---\n")).map_or(0, |at| at + 8);
+    Chapter {
+        path: path(file),
+        number,
+        number_from: NumberFrom::FileName,
+        title: title.into(),
+        text: text.into(),
+        body_start,
+        words: count_words(&text[body_start..]),
+    }
+}
+
+pub fn entry(entry_type: EntryType, file: &str, name: &str, text: &str) -> Entry {
+    let body_start = text.strip_prefix("---\n").and_then(|rest| rest.find("---\n")).map_or(0, |at| at + 8);
+    Entry {
+        path: path(file),
+        entry_type,
+        name: name.into(),
+        title: None,
+        aliases: vec![],
+        summary: String::new(),
+        fields: Map::new(),
+        text: text.into(),
+        body_start,
+        soul: None,
+        warnings: vec![],
+    }
+}
+
+/// Three chapters, a character and a note.
+pub fn book() -> Book {
+    Book {
+        name: "lamp".into(),
+        chapters: vec![
+            chapter(1, "manuscript/01-harbour.md", "The Harbour", HARBOUR),
+            chapter(2, "manuscript/02-lantern.md", "The Lantern", LANTERN),
+            chapter(3, "manuscript/03-keeper.md", "The Keeper", KEEPER),
+        ],
+        entries: vec![entry(EntryType::Character, "codex/characters/mira.md", "Mira Okafor", MIRA)],
+        notes: vec![Note {
+            path: path("notes/plan.md"),
+            title: "Plan".into(),
+            tags: vec![],
+            text: PLAN.into(),
+        }],
+        ..Book::default()
+    }
+}
+
+/// One thing that a scripted provider does.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// Reports.
+    Say(Event),
+    /// Waits for the cancel, then goes on.
+    UntilCancelled,
+    /// Never comes back, cancelled or not.
+    Hang,
+    /// Gives up.
+    Fail(Failure),
+    /// Crashes.
+    Crash,
+}
+
+/// A provider that plays one script for every request, in order.
+#[derive(Debug, Default)]
+pub struct Scripted {
+    stateful: bool,
+    scripts: Mutex<VecDeque<Vec<Step>>>,
+    requests: Mutex<Vec<Request>>,
+}
+
+impl Scripted {
+    pub fn new(scripts: impl IntoIterator<Item = Vec<Step>>) -> Self {
+        Self { scripts: Mutex::new(scripts.into_iter().collect()), ..Self::default() }
+    }
+
+    /// As a server that keeps what was said.
+    pub fn stateful(self) -> Self {
+        Self { stateful: true, ..self }
+    }
+
+    /// What it was asked.
+    pub fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+impl Provider for Scripted {
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
+
+    fn stateful(&self) -> bool {
+        self.stateful
+    }
+
+    fn body(&self, request: &Request) -> Value {
+        json!({ "items": request.items.len() })
+    }
+
+    fn destination(&self) -> String {
+        "nowhere".into()
+    }
+
+    fn stream<'a>(
+        &'a self,
+        request: &'a Request,
+        out: UnboundedSender<Event>,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        self.requests.lock().unwrap().push(request.clone());
+        let script = self.scripts.lock().unwrap().pop_front().unwrap_or_default();
+        Box::pin(async move {
+            for step in script {
+                match step {
+                    Step::Say(event) => {
+                        let _ = out.send(event);
+                    }
+                    Step::UntilCancelled => cancel.cancelled().await,
+                    Step::Hang => std::future::pending().await,
+                    Step::Fail(failure) => return Err(failure),
+                    Step::Crash => panic!("a provider crashed, as the script says"),
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+pub fn text(words: &str) -> Event {
+    Event::Text(words.into())
+}
+
+pub fn call(id: &str, name: &str, arguments: &str) -> Event {
+    Event::Call { call_id: CallId::new(id), name: name.into(), arguments: arguments.into() }
+}
+
+pub fn started(id: &str, name: &str) -> Event {
+    Event::CallStarted { call_id: CallId::new(id), name: name.into() }
+}
+
+pub fn created(id: &str) -> Event {
+    Event::Created { response_id: id.into() }
+}
+
+pub fn finished() -> Event {
+    let usage = Usage { input_tokens: Some(10), output_tokens: Some(2), cost: None };
+    Event::Finished { usage, truncated: None }
+}
+
+pub fn truncated(why: &str) -> Event {
+    Event::Finished { usage: Usage::default(), truncated: Some(why.into()) }
+}
+
+pub fn failure() -> Failure {
+    Failure {
+        kind: FailureKind::Provider,
+        message: "The server is busy.".into(),
+        hint: "Try again later.".into(),
+    }
+}
+
+/// A turn over the small book with the real tools.
+pub fn setup(provider: Arc<Scripted>, question: &str) -> TurnSetup {
+    TurnSetup {
+        id: TurnId::mint(),
+        provider,
+        model: "script-1".into(),
+        registry: Arc::new(Registry::advisor()),
+        book: Arc::new(book()),
+        current: Some(path("manuscript/02-lantern.md")),
+        selection: None,
+        seen: Seen::default(),
+        instructions: "You are a test.".into(),
+        history: vec![],
+        continue_from: None,
+        question: question.into(),
+        options: Options::default(),
+        max_rounds: 4,
+        first_round: FirstRound::Patterns,
+    }
+}

@@ -430,6 +430,7 @@ mod tests {
         let talk = talk(asked(), "Add the alias \"the Heron\" to Adrian").await;
         let proposed = &talk.proposals[0].files[0].proposed;
         assert!(proposed.contains("[Adrian, the Captain, the Heron]"), "{proposed}");
+        assert!(talk.answer.contains("- Proposed: Adrian, the Captain, the Heron"), "{}", talk.answer);
     }
 
     #[tokio::test]
@@ -448,7 +449,8 @@ mod tests {
         let listed = talk(asked(), "Who is missing from the Codex?").await;
         assert_eq!((listed.tools(), listed.proposals.len()), (vec!["get_manuscript_context"], 0));
         assert!(
-            listed.answer.contains("**Pell**, 3 times") && listed.answer.contains("Read: 2 of 2 chapters"),
+            listed.answer.contains("**Pell**, 3 times")
+                && listed.answer.contains("All 2 chapters were read."),
             "{}",
             listed.answer
         );

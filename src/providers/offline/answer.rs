@@ -1,5 +1,7 @@
 //! The answer: put together from what the tools returned in this turn, and from nothing else.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::Library;
@@ -93,6 +95,8 @@ fn entry(output: &Value, question: &Question<'_>, library: &Library<'_>) -> Stri
     let soul = output.get("soul");
     all.extend(soul.map(|s| facts::facts(text_in(s, &["excerpt"]).unwrap_or_default())).unwrap_or_default());
     let names = std::iter::once(name.to_owned()).chain(aliases).collect::<Vec<_>>().join(" ");
+    let summary = text_in(output, &["summary"]).map(plain);
+    all.retain(|fact| Some(&fact.text) != summary.as_ref());
     for fact in facts::choose(&all, question.text, &names, library.persona, MAX_FACTS) {
         let label = if fact.label.is_empty() { String::new() } else { format!("{}: ", plain(&fact.label)) };
         lines.push(format!("- {label}{}", fact.text));
@@ -253,13 +257,21 @@ fn proposal(done: &Done<'_>) -> String {
         None => format!("Proposed: a new entry for **{name}**{path}."),
     }];
     if section.is_some() {
-        let was = text_in(output, &["currentMarkdown"]).map_or_else(|| "nothing".to_owned(), plain);
-        let becomes = text_in(output, &["proposedMarkdown"]).map(plain).unwrap_or_default();
+        let was = text_in(output, &["currentMarkdown"]).map_or_else(|| "nothing".to_owned(), value_in_words);
+        let becomes = text_in(output, &["proposedMarkdown"]).map(value_in_words).unwrap_or_default();
         lines.push(format!("- Now: {was}\n- Proposed: {becomes}"));
     }
     lines.extend(texts(output.get("warnings")).map(|w| format!("- Warning: {}", plain(w))));
     lines.push("\nNothing is written until you accept it.".into());
     lines.join("\n")
+}
+
+/// A field's value or a section's text; a list is shown without its JSON.
+fn value_in_words(raw: &str) -> String {
+    match serde_json::from_str::<Vec<String>>(raw) {
+        Ok(items) => items.join(", "),
+        Err(_) => plain(raw),
+    }
 }
 
 /// Names without an entry, with a place for each.
@@ -268,13 +280,14 @@ fn lacking(turn: &Turn<'_>, library: &Library<'_>) -> String {
     if texts.is_empty() {
         return "The manuscript could not be read, so there is nothing to compare the Codex with.".into();
     }
-    let read: std::collections::BTreeSet<&str> = turn
-        .of_tool("get_manuscript_context")
-        .flat_map(|d| units_in(&d.output))
-        .filter(|u| text_in(u, &["text"]).is_some())
-        .filter_map(|u| text_in(u, &["path"]))
-        .collect();
-    let scope = format!("Read: {} of {} chapters.", read.len(), library.book.chapters.len());
+    let units = turn.of_tool("get_manuscript_context").flat_map(|d| units_in(&d.output));
+    let whole: BTreeSet<&str> =
+        units.filter(|u| missing::is_whole(u)).filter_map(|u| text_in(u, &["path"])).collect();
+    let all = library.book.chapters.len();
+    let scope = match whole.len() {
+        n if n == all => format!("All {all} chapters were read."),
+        n => format!("Of {all} chapters, {n} were read whole and the others at most in part."),
+    };
     let named = missing::candidates(&texts, library);
     if named.is_empty() {
         return format!("Every name that returns in what was read has an entry. {scope}");

@@ -23,6 +23,9 @@ const MAX_FACTS: usize = 6;
 /// Quotations about one entry.
 const MAX_QUOTES: usize = 2;
 
+/// Rows beside an entry that is told in full.
+const MAX_BESIDE: usize = 3;
+
 /// Rows of a list.
 const MAX_ROWS: usize = 60;
 
@@ -33,7 +36,9 @@ pub fn compose(turn: &Turn<'_>, question: &Question<'_>, library: &Library<'_>) 
         parts.push(lacking(turn, library));
     } else {
         let proposes = question.change.is_some();
-        for done in &turn.done {
+        // What a search found beside the entry that was opened comes last.
+        let (searches, others): (Vec<_>, Vec<_>) = turn.done.iter().partition(|d| d.name == "search_codex");
+        for done in others.into_iter().chain(searches) {
             let part = section(done, turn, question, library, proposes);
             parts.extend(part.filter(|part| !part.is_empty()));
         }
@@ -225,6 +230,10 @@ fn search(done: &Done<'_>, turn: &Turn<'_>, question: &Question<'_>) -> Option<S
         0 => None,
         _ if matches!(question.change, Some(Change::Create { .. })) => {
             Some(format!("The Codex has this already, so nothing is proposed:\n\n{}", others.join("\n")))
+        }
+        n if n < rows.len() => {
+            let some: Vec<String> = others.into_iter().take(MAX_BESIDE).collect();
+            Some(format!("Also in the Codex, on `{query}`:\n\n{}", some.join("\n")))
         }
         _ => Some(format!("In the Codex, on `{query}`:\n\n{}", others.join("\n"))),
     }

@@ -161,6 +161,7 @@ mod tests {
     use crate::domain::passage::{count_words, find_quote};
     use crate::proposal::Proposal;
     use crate::providers::{Item, Options, ToolChoice};
+    use crate::tools::desk::Limits;
     use crate::tools::{Desk, Seen, Selection, schema};
 
     const VALE: &str = "---\ntype: character\nname: Adrian Vale\naliases: [Adrian, the Captain]\nrole: protagonist\nborn: 2266-05-09\n---\n\n# Adrian Vale\n\n## Summary\n\nMaster of the *Halcyon* — once Superintendent of [[Post Nine]].\n\n## Wants\n\n- That nobody asks him anything.\n\n## Appearance\n\n- Long and stooped.\n- Grey eyes.\n";
@@ -309,7 +310,7 @@ mod tests {
             current: current.as_ref(),
             selection: selection.as_ref(),
             seen: &seen,
-            limits: Default::default(),
+            limits: Limits::default(),
         };
         let mut talk = Talk { calls: vec![], proposals: vec![], answer: String::new() };
         for _ in 0..5 {
@@ -429,6 +430,7 @@ mod tests {
         let talk = talk(asked(), "Add the alias \"the Heron\" to Adrian").await;
         let proposed = &talk.proposals[0].files[0].proposed;
         assert!(proposed.contains("[Adrian, the Captain, the Heron]"), "{proposed}");
+        assert!(talk.answer.contains("- Proposed: Adrian, the Captain, the Heron"), "{}", talk.answer);
     }
 
     #[tokio::test]
@@ -447,7 +449,8 @@ mod tests {
         let listed = talk(asked(), "Who is missing from the Codex?").await;
         assert_eq!((listed.tools(), listed.proposals.len()), (vec!["get_manuscript_context"], 0));
         assert!(
-            listed.answer.contains("**Pell**, 3 times") && listed.answer.contains("Read: 2 of 2 chapters"),
+            listed.answer.contains("**Pell**, 3 times")
+                && listed.answer.contains("All 2 chapters were read."),
             "{}",
             listed.answer
         );

@@ -1,5 +1,7 @@
 //! The answer: put together from what the tools returned in this turn, and from nothing else.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::Library;
@@ -21,6 +23,9 @@ const MAX_FACTS: usize = 6;
 /// Quotations about one entry.
 const MAX_QUOTES: usize = 2;
 
+/// Rows beside an entry that is told in full.
+const MAX_BESIDE: usize = 3;
+
 /// Rows of a list.
 const MAX_ROWS: usize = 60;
 
@@ -31,7 +36,9 @@ pub fn compose(turn: &Turn<'_>, question: &Question<'_>, library: &Library<'_>) 
         parts.push(lacking(turn, library));
     } else {
         let proposes = question.change.is_some();
-        for done in &turn.done {
+        // What a search found beside the entry that was opened comes last.
+        let (searches, others): (Vec<_>, Vec<_>) = turn.done.iter().partition(|d| d.name == "search_codex");
+        for done in others.into_iter().chain(searches) {
             let part = section(done, turn, question, library, proposes);
             parts.extend(part.filter(|part| !part.is_empty()));
         }
@@ -93,6 +100,8 @@ fn entry(output: &Value, question: &Question<'_>, library: &Library<'_>) -> Stri
     let soul = output.get("soul");
     all.extend(soul.map(|s| facts::facts(text_in(s, &["excerpt"]).unwrap_or_default())).unwrap_or_default());
     let names = std::iter::once(name.to_owned()).chain(aliases).collect::<Vec<_>>().join(" ");
+    let summary = text_in(output, &["summary"]).map(plain);
+    all.retain(|fact| Some(&fact.text) != summary.as_ref());
     for fact in facts::choose(&all, question.text, &names, library.persona, MAX_FACTS) {
         let label = if fact.label.is_empty() { String::new() } else { format!("{}: ", plain(&fact.label)) };
         lines.push(format!("- {label}{}", fact.text));
@@ -222,6 +231,10 @@ fn search(done: &Done<'_>, turn: &Turn<'_>, question: &Question<'_>) -> Option<S
         _ if matches!(question.change, Some(Change::Create { .. })) => {
             Some(format!("The Codex has this already, so nothing is proposed:\n\n{}", others.join("\n")))
         }
+        n if n < rows.len() => {
+            let some: Vec<String> = others.into_iter().take(MAX_BESIDE).collect();
+            Some(format!("Also in the Codex, on `{query}`:\n\n{}", some.join("\n")))
+        }
         _ => Some(format!("In the Codex, on `{query}`:\n\n{}", others.join("\n"))),
     }
 }
@@ -253,13 +266,21 @@ fn proposal(done: &Done<'_>) -> String {
         None => format!("Proposed: a new entry for **{name}**{path}."),
     }];
     if section.is_some() {
-        let was = text_in(output, &["currentMarkdown"]).map_or_else(|| "nothing".to_owned(), plain);
-        let becomes = text_in(output, &["proposedMarkdown"]).map(plain).unwrap_or_default();
+        let was = text_in(output, &["currentMarkdown"]).map_or_else(|| "nothing".to_owned(), value_in_words);
+        let becomes = text_in(output, &["proposedMarkdown"]).map(value_in_words).unwrap_or_default();
         lines.push(format!("- Now: {was}\n- Proposed: {becomes}"));
     }
     lines.extend(texts(output.get("warnings")).map(|w| format!("- Warning: {}", plain(w))));
     lines.push("\nNothing is written until you accept it.".into());
     lines.join("\n")
+}
+
+/// A field's value or a section's text; a list is shown without its JSON.
+fn value_in_words(raw: &str) -> String {
+    match serde_json::from_str::<Vec<String>>(raw) {
+        Ok(items) => items.join(", "),
+        Err(_) => plain(raw),
+    }
 }
 
 /// Names without an entry, with a place for each.
@@ -268,13 +289,14 @@ fn lacking(turn: &Turn<'_>, library: &Library<'_>) -> String {
     if texts.is_empty() {
         return "The manuscript could not be read, so there is nothing to compare the Codex with.".into();
     }
-    let read: std::collections::BTreeSet<&str> = turn
-        .of_tool("get_manuscript_context")
-        .flat_map(|d| units_in(&d.output))
-        .filter(|u| text_in(u, &["text"]).is_some())
-        .filter_map(|u| text_in(u, &["path"]))
-        .collect();
-    let scope = format!("Read: {} of {} chapters.", read.len(), library.book.chapters.len());
+    let units = turn.of_tool("get_manuscript_context").flat_map(|d| units_in(&d.output));
+    let whole: BTreeSet<&str> =
+        units.filter(|u| missing::is_whole(u)).filter_map(|u| text_in(u, &["path"])).collect();
+    let all = library.book.chapters.len();
+    let scope = match whole.len() {
+        n if n == all => format!("All {all} chapters were read."),
+        n => format!("Of {all} chapters, {n} were read whole and the others at most in part."),
+    };
     let named = missing::candidates(&texts, library);
     if named.is_empty() {
         return format!("Every name that returns in what was read has an entry. {scope}");

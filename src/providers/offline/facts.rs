@@ -117,7 +117,7 @@ pub fn facts(excerpt: &str) -> Vec<Fact> {
     }
     for line in body.lines().chain([""]) {
         let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
+        if line.is_empty() || line.starts_with('#') || is_told_elsewhere(line) {
             flush(&mut paragraph, &label, &mut found);
             if let Some(heading) = line.strip_prefix("##") {
                 heading.trim_matches(['#', ' ']).clone_into(&mut label);
@@ -135,6 +135,11 @@ pub fn facts(excerpt: &str) -> Vec<Fact> {
     }
     found.retain(|fact| !fact.text.is_empty() && !fold(&fact.label).starts_with("summary"));
     found
+}
+
+/// Whether a line is a field that is no fact: `Aliases: the Heron`.
+fn is_told_elsewhere(line: &str) -> bool {
+    line.split_once(':').is_some_and(|(key, _)| NOT_FACTS.contains(&key.to_lowercase().as_str()))
 }
 
 fn flush(paragraph: &mut String, label: &str, found: &mut Vec<Fact>) {
@@ -255,7 +260,7 @@ pub fn plain(markdown: &str) -> String {
 mod tests {
     use super::*;
 
-    const ENTRY: &str = "---\ntype: character\nrole: protagonist\nborn: 2266-05-09\nship: \"[[Halcyon]]\"\nknows:\n  - a: b\n---\n\n# Adrian\n\n## Summary\n\nA captain.\n\n## Wants\n\n- To be **asked** nothing — ever.\n\n## Appearance\n\nLong, stooped. Grey eyes.\nStatus:: alive\n";
+    const ENTRY: &str = "---\ntype: character\nrole: protagonist\nborn: 2266-05-09\nship: \"[[Halcyon]]\"\nknows:\n  - a: b\n---\n\n# Adrian\n\n## Summary\n\nA captain.\n\nAliases: the Heron\n\n## Wants\n\n- To be **asked** nothing — ever.\n\n## Appearance\n\nLong, stooped. Grey eyes.\nStatus:: alive\n";
 
     fn fact(label: &str, text: &str) -> Fact {
         Fact { label: label.into(), text: text.into() }

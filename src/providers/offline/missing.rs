@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use super::Library;
 use super::plan::{Call, create, manuscript, text_in, units_in};
 use super::question::{Question, Topic, is_small};
@@ -29,16 +31,13 @@ pub struct Candidate {
 /// Reads the manuscript on, as far as the rounds allow; the last one proposes, where that was asked for.
 pub fn wishes(turn: &Turn<'_>, question: &Question<'_>, library: &Library<'_>) -> Vec<Call> {
     let mut calls = vec![];
-    let is_whole = |path: &str| {
+    let was_read = |path: &str| {
         let mut units = turn.of_tool("get_manuscript_context").flat_map(|d| units_in(&d.output));
-        units.any(|u| {
-            text_in(u, &["path"]) == Some(path)
-                && u.get("truncated").and_then(serde_json::Value::as_bool) != Some(true)
-        })
+        units.any(|unit| text_in(unit, &["path"]) == Some(path) && is_whole(unit))
     };
     let paths = library.book.chapters.iter().map(|c| c.path.as_str());
     let unread: Vec<String> =
-        paths.filter(|path| !is_whole(path)).take(MAX_REFS).map(str::to_owned).collect();
+        paths.filter(|path| !was_read(path)).take(MAX_REFS).map(str::to_owned).collect();
     let rounds = if question.is_about(Topic::Propose) { 2 } else { 3 };
     if !unread.is_empty() && turn.done.len() < rounds {
         calls.push(manuscript(&unread));
@@ -52,12 +51,25 @@ pub fn wishes(turn: &Turn<'_>, question: &Question<'_>, library: &Library<'_>) -
     calls
 }
 
-/// Every text of the manuscript that was returned in this turn.
+/// The manuscript that was returned in this turn, each chapter once, in the order of the calls.
 pub fn texts<'t>(turn: &'t Turn<'_>) -> Vec<&'t str> {
-    turn.of_tool("get_manuscript_context")
-        .flat_map(|d| units_in(&d.output))
-        .filter_map(|u| text_in(u, &["text"]))
-        .collect()
+    let mut read: Vec<(Option<&str>, &str)> = vec![];
+    for unit in turn.of_tool("get_manuscript_context").flat_map(|d| units_in(&d.output)) {
+        let Some(text) = text_in(unit, &["text"]) else { continue };
+        let path = text_in(unit, &["path"]);
+        match read.iter_mut().find(|(known, _)| path.is_some() && *known == path) {
+            // A chapter that was cut at first and came whole later.
+            Some((_, shorter)) if shorter.len() < text.len() => *shorter = text,
+            Some(_) => {}
+            None => read.push((path, text)),
+        }
+    }
+    read.into_iter().map(|(_, text)| text).collect()
+}
+
+/// Whether a unit of manuscript was returned to its end.
+pub fn is_whole(unit: &Value) -> bool {
+    text_in(unit, &["text"]).is_some() && unit.get("truncated").and_then(Value::as_bool) != Some(true)
 }
 
 /// Names in `texts` that no entry bears, most used first: capitalised words within sentences.

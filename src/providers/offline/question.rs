@@ -124,8 +124,8 @@ impl<'a> Question<'a> {
             text,
             unknown: if subjects.is_empty() && change.is_none() { unknown(text) } else { None },
             list: list.filter(|t| subjects.is_empty() || names_type_of_another(&subjects, *t)),
+            chapters: chapters(text, &subjects, book),
             subjects,
-            chapters: manuscript::references_in(book, text),
             topics: topics(text, change.is_some()),
             change,
         }
@@ -140,6 +140,16 @@ impl<'a> Question<'a> {
     pub fn content_words(&self) -> Vec<String> {
         content_words(self.text)
     }
+}
+
+/// The chapters that a question names. A title that is also a name (a chapter called after a place) means the entry, unless the
+/// question speaks of chapters.
+fn chapters(text: &str, subjects: &[&Entry], book: &Book) -> Vec<String> {
+    let mut named = manuscript::references_in(book, text);
+    if !spaced(text).contains("chapter") {
+        named.retain(|title| !subjects.iter().any(|e| e.names().iter().any(|n| spaced(n) == spaced(title))));
+    }
+    named
 }
 
 /// Whether a question asks for a time.

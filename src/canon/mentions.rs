@@ -11,7 +11,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
 use crate::domain::book::Book;
 use crate::domain::codex::{Entry, EntryType};
-use crate::domain::passage::Searchable;
+use crate::domain::passage::{Searchable, is_of_word};
 
 /// One name of one entry, as an index of its entry in [`Names::entries`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,30 +138,25 @@ impl Names {
 
 /// The longest name that starts at `start`, ends at `end` at the latest and is no part of a longer word: its end and pattern.
 fn whole_word(automaton: &AhoCorasick, plain: &str, start: usize, mut end: usize) -> Option<(usize, usize)> {
-    if plain[..start].ends_with(char::is_alphanumeric) {
+    let inside = |at: usize| {
+        let next = plain[at..].chars().next();
+        next.is_some_and(is_of_word) && plain[..at].chars().next_back().is_some_and(is_of_word)
+    };
+    if inside(start) {
         return None;
     }
     loop {
         let shorter = automaton.find(Input::new(plain).span(start..end)).filter(|m| m.start() == start)?;
-        if ends_a_name(&plain[shorter.end()..]) {
+        if !inside(shorter.end()) && !goes_on(&plain[shorter.end()..]) {
             return Some((shorter.end(), shorter.pattern().as_usize()));
         }
         end = shorter.end() - 1;
     }
 }
 
-/// Whether a name may end before `after`: at the end of a word, or before `'s`, `'d`, `'ll` and the like.
-fn ends_a_name(after: &str) -> bool {
-    let mut chars = after.chars();
-    match chars.next() {
-        Some('\'') => chars.take_while(|c| c.is_alphanumeric()).count() <= 2,
-        Some(c) => !c.is_alphanumeric() && !is_mark(c),
-        None => true,
-    }
-}
-
-fn is_mark(c: char) -> bool {
-    !c.is_ascii() && unicode_normalization::char::is_combining_mark(c)
+/// Whether the word before `after` goes on behind an apostrophe with more than a `'s`, `'d` or `'ll`.
+fn goes_on(after: &str) -> bool {
+    after.strip_prefix('\'').is_some_and(|rest| rest.chars().take_while(|c| c.is_alphanumeric()).count() > 2)
 }
 
 /// Every form in which a name may stand in prose, in the plain form of [`Searchable`], with its entry.
@@ -243,6 +238,7 @@ mod tests {
             entry("items/halcyon-2.md", "Halcyon II").aliases(&["Halcyon", "Second Ship"]),
             entry("concepts/fist.md", "quiet hour"),
             entry("style/house.md", "House Style"),
+            entry("characters/tanaka.md", "田中"),
         ]))
     }
 
@@ -258,7 +254,7 @@ mod tests {
 
     #[test]
     fn names_are_found_in_prose() {
-        let table: [(&str, &[&str]); 12] = [
+        let table: [(&str, &[&str]); 14] = [
             (
                 "Adrian Vale’s mug, and Captain Vale's.",
                 &["Adrian Vale=Adrian Vale", "Captain Vale=Adrian Vale"],
@@ -283,6 +279,8 @@ mod tests {
                 &["Warden's mallet=mallet", "Halcyon=Halcyon", "Halcyon II=Halcyon II"],
             ),
             ("at the quiet hour in House Style", &["quiet hour=quiet hour"]),
+            ("昨日田中さんは来た。", &["田中=田中"]),
+            ("at Al'Thor, Mira'Thor", &[]),
             ("Captain Valentine, Vale Road Halls", &[]),
         ];
         for (text, expected) in table {

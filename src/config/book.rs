@@ -366,6 +366,15 @@ mod tests {
     }
 
     #[test]
+    fn the_board_is_the_board() {
+        let mut known = BOARD_IDS;
+        let mut members: Vec<_> = crate::persona::board::members().iter().map(|member| member.id).collect();
+        known.sort_unstable();
+        members.sort_unstable();
+        assert_eq!(members, known);
+    }
+
+    #[test]
     fn an_unknown_key_is_a_warning_with_the_nearest_known_one() {
         let text = "[book]\ntitel = 'x'\n\n[gaols]\nwords = 1\n[board.continuity-edit]\nnotes = ''\n[board.writing-coach]\n  colour = 1\n";
         let found = warnings(text);

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 pub use fold::fold;
 pub use paragraphs::{cut, paragraphs};
-pub use quote::{Found, Searchable, find_quote};
+pub use quote::{Found, Searchable, find_quote, is_of_word};
 
 /// Counts words of prose: what stands between white space and holds a letter or a digit.
 pub fn count_words(text: &str) -> usize {
@@ -73,11 +73,12 @@ fn is_small(word: &str) -> bool {
     matches!(word, "a" | "an" | "and" | "at" | "by" | "for" | "in" | "of" | "on" | "or" | "the" | "to")
 }
 
+/// Capitalises the first letter, behind marks such as quotation marks.
 fn capitalised(word: &str) -> Cow<'_, str> {
-    let mut chars = word.chars();
-    match chars.next() {
-        Some(first) if first.is_lowercase() => {
-            Cow::Owned(first.to_uppercase().chain(chars).collect::<String>())
+    match word.char_indices().find(|(_, c)| c.is_alphanumeric()) {
+        Some((at, first)) if first.is_lowercase() => {
+            let (marks, rest) = (&word[..at], &word[at + first.len_utf8()..]);
+            Cow::Owned(format!("{marks}{}{rest}", first.to_uppercase()))
         }
         _ => Cow::Borrowed(word),
     }
@@ -122,6 +123,7 @@ mod tests {
             ("03", "03"),
             ("1984", "1984"),
             ("élan", "Élan"),
+            ("the-\"long\"-night", "The \"Long\" Night"),
             ("---", "---"),
         ];
         for (stem, title) in table {

@@ -96,8 +96,25 @@ pub(crate) fn is_boundary(text: &str, at: usize) -> bool {
     }
 }
 
-fn is_of_word(c: char) -> bool {
-    c.is_alphanumeric() || (!c.is_ascii() && is_combining_mark(c))
+/// Whether `c` makes one word with a letter beside it. Scripts that write without spaces have no such letters: any place in them may
+/// begin or end a match.
+pub fn is_of_word(c: char) -> bool {
+    c.is_ascii_alphanumeric()
+        || (!c.is_ascii() && (c.is_alphanumeric() || is_combining_mark(c)) && !is_unspaced(c))
+}
+
+/// Thai, Lao, Burmese, Khmer, kana and Han (<https://www.unicode.org/reports/tr14/#DescriptionOfProperties>, classes SA and ID).
+fn is_unspaced(c: char) -> bool {
+    matches!(
+        c,
+        '\u{e00}'..='\u{eff}'
+            | '\u{1000}'..='\u{109f}'
+            | '\u{1780}'..='\u{17ff}'
+            | '\u{3040}'..='\u{30ff}'
+            | '\u{3400}'..='\u{9fff}'
+            | '\u{f900}'..='\u{faff}'
+            | '\u{20000}'..='\u{3ffff}'
+    )
 }
 
 fn is_apostrophe(c: char) -> bool {
@@ -473,6 +490,12 @@ mod tests {
         assert!(!find_quote("“a” b", "\"a\" b")[0].exact);
         let all = find_quote("It was, *it* was; IT was", "it was");
         assert_eq!(all.len(), 2, "{all:?}");
+    }
+
+    #[test]
+    fn a_script_without_spaces_is_quoted_anywhere() {
+        assert_eq!(find_quote("彼は静かに言った。", "静かに"), [Found { range: 6..15, exact: true }]);
+        assert_eq!(find_quote("彼は 「静か」に", "「静か」に").len(), 1);
     }
 
     #[test]

@@ -10,8 +10,8 @@ use crate::tui::theme::Depth;
 use crate::workbench::Overrides;
 use crate::workbench::doctor::Report;
 
-use super::Context;
 use super::error::CliError;
+use super::{Context, output};
 
 /// Say what was found: book, settings and who set them, keys, provider, terminal
 #[derive(Debug, Args)]
@@ -21,12 +21,12 @@ impl Doctor {
     #[expect(clippy::unused_self, reason = "every verb is executed in the same way")]
     pub(super) fn execute(self, context: &Context) -> Result<(), CliError> {
         let report = context.open(Overrides::default())?.doctor();
-        if context.output.json {
+        if context.global.json {
             let mut value = json!(report);
             value["terminal"] = terminal();
-            return context.output.document(&value);
+            return output::document(&value);
         }
-        context.output.text(&text(&report))
+        output::text(&text(&report))
     }
 }
 

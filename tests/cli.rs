@@ -1,4 +1,10 @@
 //! The program as scripts see it: exit codes, standard output, JSON, and what stays on the disk.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that can't go on has failed"
+)]
 
 #[path = "support/book.rs"]
 mod book;
@@ -137,10 +143,12 @@ fn without_a_book_it_says_what_to_do() {
     let folders = Folders::new();
     let elsewhere = tempfile::tempdir().unwrap();
     for arguments in [&[][..], &["ask", "Who?"]] {
-        let ran = ran(folders.command(arguments).current_dir(elsewhere.path()));
-        assert_eq!(ran.code, 2);
-        assert!(ran.err.contains("scritorio init") && ran.err.contains("scritorio demo"), "{}", ran.err);
+        let refused = ran(folders.command(arguments).current_dir(elsewhere.path()));
+        assert_eq!(refused.code, 2);
+        assert!(refused.err.contains("scritorio init") && refused.err.contains("demo"), "{}", refused.err);
     }
+    let report = ran(folders.command(&["doctor", "--json"]).current_dir(elsewhere.path())).ok().json();
+    assert_eq!((&report["book"], &report["keychain"][0]["source"]), (&Value::Null, &json!("none")));
     let ran = folders.run(&[]);
     assert!(ran.code == 2 && ran.err.contains("terminal"), "{}", ran.err);
 }

@@ -63,7 +63,7 @@ impl Screen {
                 }
             }
         });
-        let emulator = vt100::Parser::new(rows, columns, 0);
+        let emulator = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
         Self { folders, child, master: pair.master, keys, output, emulator, raw: vec![] }
     }
 
@@ -117,29 +117,26 @@ impl Screen {
     }
 }
 
-/// The words of the cells that are drawn as selected: with the background of the selection.
+/// The words in the left part of the screen whose background is not the usual one there: the selection.
 fn selected_words(screen: &vt100::Screen) -> String {
     let (rows, columns) = screen.size();
+    let (rows, columns) = (u16::from(rows), u16::from(columns));
+    let cells = || (2..rows - 1).flat_map(|row| (0..columns * 2 / 5).map(move |column| (row, column)));
+    let ground = |row, column| screen.cell(row, column).map(|cell| format!("{:?}", cell.bgcolor())).unwrap_or_default();
     let mut counts = std::collections::HashMap::new();
-    for row in 0..rows {
-        for column in 0..columns {
-            let background = screen.cell(row, column).map(vt100::Cell::bgcolor);
-            *counts.entry(format!("{background:?}")).or_insert(0) += 1;
-        }
+    for (row, column) in cells() {
+        *counts.entry(ground(row, column)).or_insert(0_usize) += 1;
     }
+    let usual = counts.into_iter().max_by_key(|(_, n)| *n).map(|(ground, _)| ground).unwrap_or_default();
     let mut words = String::new();
-    for row in 2..rows - 1 {
-        let before = words.len();
-        for column in 0..columns * 45 / 100 {
-            let Some(cell) = screen.cell(row, column) else { continue };
-            let background = format!("{:?}", Some(cell.bgcolor()));
-            if counts.get(&background).is_some_and(|n| *n < 1500) {
-                words.push_str(if cell.has_contents() { cell.contents() } else { " " });
-            }
-        }
-        if words.len() > before {
+    let mut last = 0;
+    for (row, column) in cells().filter(|(row, column)| ground(*row, *column) != usual) {
+        if row != last {
             words.push(' ');
+            last = row;
         }
+        let cell = screen.cell(row, column).unwrap();
+        words.push_str(if cell.has_contents() { cell.contents() } else { " " });
     }
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -219,6 +219,7 @@ mod tests {
     fn a_problem_has_its_place_in_the_file() {
         let place = |text: &str| parse(text).problems.first().map(|p| (p.line, p.column));
         assert_eq!(place("---\nname: Mira\nsummary: brother: engineer\n---\n"), Some((3, 17)));
+        assert_eq!(place("---\na:a[\r][a\r\r%:\n---\n"), Some((2, 12)), "only a line feed ends a line");
         assert_eq!(place("+++\nname = \"Mira\"\nage = \n+++\n"), Some((3, 7)));
         assert_eq!(place("{\n \"é\": \"x\" y\n}\n"), Some((2, 11)));
     }

@@ -98,9 +98,7 @@ pub(super) fn word_left(rope: &Rope, at: usize) -> usize {
     loop {
         let text = String::from(rope.byte_slice(token.clone()));
         let starts = text.unicode_word_indices().map(|(i, _)| token.start + i);
-        if let Some(start) =
-            starts.map(|start| floor_grapheme(rope, start)).filter(|start| *start < at).last()
-        {
+        if let Some(start) = starts.map(|start| floor_grapheme(rope, start)).rfind(|start| *start < at) {
             return start;
         }
         if token.start == 0 {

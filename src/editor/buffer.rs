@@ -13,6 +13,7 @@ use super::boundary;
 use super::history::{Act, Caret, Change, History, Piece};
 use super::line_ends::{self, LineEnd, LineEnds};
 use super::words::WordCount;
+use super::wrap::Damage;
 
 mod selection;
 
@@ -41,6 +42,8 @@ pub(super) struct LineChange {
     pub(super) removed: usize,
     /// Line feeds that came.
     pub(super) inserted: usize,
+    /// The bytes of the change in its first line.
+    pub(super) bytes: Damage,
 }
 
 /// A text with cursor, selection, history and word count.
@@ -143,7 +146,8 @@ impl Buffer {
         self.history.mark_saved();
     }
 
-    /// Returns the changes since the last call, oldest first. Typing that goes on at the same place is one change.
+    /// Returns the changes since the last call, oldest first, undo included. Typing that goes on at the same place is one
+    /// change. They are kept until they are asked for.
     pub fn changes(&mut self) -> Vec<Edit> {
         std::mem::take(&mut self.edits)
     }
@@ -325,6 +329,7 @@ impl Buffer {
             line,
             removed: self.rope.byte_to_line(range.end) - line,
             inserted: piece.text.bytes().filter(|b| *b == b'\n').count(),
+            bytes: Damage::new(at - self.rope.line_to_byte(line), len, piece.text.len()),
         };
         let first = self.rope.byte_to_char(at);
         self.rope.remove(first..self.rope.byte_to_char(range.end));

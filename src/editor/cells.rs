@@ -87,10 +87,10 @@ fn is_plain(c: char) -> bool {
 /// characters where that needs a closer look. Leaving out a plain one costs time and nothing else.
 fn plain_width(c: char) -> Option<usize> {
     match c {
-        ' '..='~' => Some(1),
         '\u{a9}' | '\u{ad}' | '\u{ae}' | '\u{203c}' | '\u{2049}' => None,
-        // Latin with accents; Greek and Cyrillic; Hebrew; Arabic letters; more Latin and Greek.
-        '\u{a0}'..='\u{2ff}'
+        // Latin; Greek and Cyrillic; Hebrew; Arabic letters; more Latin and Greek.
+        ' '..='~'
+        | '\u{a0}'..='\u{2ff}'
         | '\u{370}'..='\u{482}'
         | '\u{48a}'..='\u{52f}'
         | '\u{5d0}'..='\u{5ea}'

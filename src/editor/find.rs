@@ -12,6 +12,7 @@ use ropey::RopeSlice;
 
 use super::boundary;
 use super::buffer::Buffer;
+use super::cells::certain_boundary;
 
 /// Longer needles are no words that an author looks for, and would cost memory.
 const LONGEST: usize = 1000;
@@ -54,6 +55,14 @@ impl Needle {
         self.places_from(buffer, 0).collect()
     }
 
+    /// Finds the places that touch a range, to be marked on the screen. Looks at no more than the lines of the range.
+    pub fn within(&self, buffer: &Buffer, range: &Range<usize>) -> Vec<Range<usize>> {
+        let end = buffer.line_end(buffer.line_of(range.end));
+        let start = buffer.line_start(buffer.line_of(range.start));
+        let lines = self.places(buffer, buffer.line_of(start)..buffer.line_of(end) + 1);
+        lines.filter(|place| place.end > range.start && place.start < range.end).collect()
+    }
+
     /// Replaces the place at exactly these bytes, if it is one, as one step of history. Returns where the new words end.
     pub fn replace(&self, buffer: &mut Buffer, place: &Range<usize>, with: &str) -> Option<usize> {
         if self.next(buffer, place.start).as_ref() != Some(place) {
@@ -72,16 +81,21 @@ impl Needle {
     }
 
     fn places_from<'a>(&'a self, buffer: &'a Buffer, from: usize) -> impl Iterator<Item = Range<usize>> + 'a {
-        let first = buffer.line_of(from);
-        let mut start = buffer.line_start(first);
-        buffer.rope().lines_at(first).flat_map(move |line| {
+        let lines = buffer.line_of(from)..buffer.lines();
+        self.places(buffer, lines).filter(move |place| place.start >= from)
+    }
+
+    fn places<'a>(
+        &'a self,
+        buffer: &'a Buffer,
+        lines: Range<usize>,
+    ) -> impl Iterator<Item = Range<usize>> + 'a {
+        let mut start = buffer.line_start(lines.start);
+        buffer.rope().lines_at(lines.start).take(lines.len()).flat_map(move |line| {
             let line_start = start;
             start += line.len_bytes();
-            // Most lines hold no place at all, and then nothing is collected.
-            let line = text_of(line);
-            let places: Vec<_> =
-                self.places_in(buffer, &line, line_start).filter(|place| place.start >= from).collect();
-            places
+            // An empty list costs nothing, and most lines have no place.
+            self.places_in(buffer, &text_of(line), line_start).collect::<Vec<_>>()
         })
     }
 
@@ -91,9 +105,15 @@ impl Needle {
         line: &'a str,
         start: usize,
     ) -> impl Iterator<Item = Range<usize>> + 'a {
-        let whole = |at: usize| boundary::floor_grapheme(buffer.rope(), at) == at;
-        let found = self.pattern.find_iter(line).map(move |m| start + m.start()..start + m.end());
-        found.filter(move |place| whole(place.start) && whole(place.end))
+        let whole = move |at: usize| match (line[..at].chars().next_back(), line[at..].chars().next()) {
+            (Some(before), Some(after)) if !certain_boundary(before, after) => {
+                boundary::floor_grapheme(buffer.rope(), start + at) == start + at
+            }
+            _ => true,
+        };
+        let found =
+            self.pattern.find_iter(line).filter(move |found| whole(found.start()) && whole(found.end()));
+        found.map(move |found| start + found.start()..start + found.end())
     }
 }
 
@@ -168,6 +188,9 @@ mod tests {
         assert_eq!(needle.previous(&buffer, 9), Some(8..11));
         assert_eq!(needle.previous(&buffer, 8), Some(0..3));
         assert_eq!(needle.previous(&buffer, 0), None);
+        assert_eq!(needle.within(&buffer, &(1..9)), [0..3, 8..11]);
+        assert!(needle.within(&buffer, &(3..8)).is_empty());
+        assert_eq!(needle.within(&buffer, &(0..999)).len(), 3);
     }
 
     #[test]

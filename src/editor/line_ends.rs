@@ -82,9 +82,9 @@ pub(super) fn parse(file_text: &str) -> (Cow<'_, str>, LineEnds) {
     let mut ends = vec![];
     let text = normalize(file_text, |end| ends.push(end));
     let count = |kind| ends.iter().filter(|end| **end == kind).count();
-    // `max_by_key` takes the last of equals: a tie goes to the line feed.
-    let usual = [LineEnd::Cr, LineEnd::CrLf, LineEnd::Lf].into_iter().max_by_key(|kind| count(*kind));
-    let usual = if ends.is_empty() { LineEnd::Lf } else { usual.unwrap_or(LineEnd::Lf) };
+    // `max_by_key` takes the last of equals: a tie, or no line end at all, goes to the line feed.
+    let kinds = [LineEnd::Cr, LineEnd::CrLf, LineEnd::Lf];
+    let usual = kinds.into_iter().max_by_key(|kind| count(*kind)).unwrap_or(LineEnd::Lf);
     let odd = ends.iter().copied().enumerate().filter(|(_, end)| *end != usual).collect();
     (text, LineEnds { usual, odd })
 }

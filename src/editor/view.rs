@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::boundary;
-use super::buffer::Buffer;
+use super::buffer::{Buffer, LineChange};
 use super::cells::{advance, clusters, columns};
-use super::wrap::{hangs, wrap};
+use super::wrap::{Wrapped, hangs};
 
 mod motion;
 
@@ -62,8 +62,7 @@ pub struct View {
     revision: u64,
     width: usize,
     height: usize,
-    /// Where the rows of a line start, in bytes of the line.
-    wrapped: BTreeMap<usize, Vec<usize>>,
+    wrapped: BTreeMap<usize, Wrapped>,
     top: Place,
     /// The column that moving up and down aims for.
     goal: Option<At<usize>>,
@@ -203,7 +202,7 @@ impl View {
             (self.goal, self.at_row_end) = (None, None);
         } else if self.revision != buffer.revision() {
             match buffer.line_changes_since(self.revision) {
-                Some(changes) => changes.for_each(|c| self.forget_lines(c.line, c.removed, c.inserted)),
+                Some(changes) => changes.for_each(|change| self.follow(change)),
                 None => self.wrapped.clear(),
             }
         }
@@ -215,12 +214,13 @@ impl View {
         self.top.row = self.top.row.min(rows - 1);
     }
 
-    /// Forgets the lines that changed, and renumbers those after them.
-    fn forget_lines(&mut self, line: usize, removed: usize, inserted: usize) {
-        if removed == inserted {
-            (line..=line + removed).for_each(|line| {
-                self.wrapped.remove(&line);
-            });
+    /// Forgets the lines that changed, and renumbers those after them. A change within a line only damages its rows.
+    fn follow(&mut self, change: &LineChange) {
+        let LineChange { line, removed, inserted, .. } = *change;
+        if removed + inserted == 0 {
+            if let Some(wrapped) = self.wrapped.get_mut(&line) {
+                wrapped.damage(change.bytes);
+            }
             return;
         }
         let after = self.wrapped.split_off(&line);
@@ -239,10 +239,9 @@ impl View {
             self.wrapped.clear();
         }
         let measure = self.measure();
-        self.wrapped.entry(line).or_insert_with(|| {
-            let text = buffer.slice(buffer.line_start(line)..buffer.line_end(line));
-            wrap(&text, measure)
-        })
+        let text = || buffer.slice(buffer.line_start(line)..buffer.line_end(line));
+        let wrapped = self.wrapped.entry(line).or_insert_with(|| Wrapped::new(&text(), measure));
+        wrapped.rows(text, measure)
     }
 
     /// Cells that a row of text may take.

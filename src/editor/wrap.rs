@@ -4,20 +4,103 @@
 //! at the end of a row hangs past the margin and never starts the next row. A word that is longer than a row breaks
 //! between graphemes; a wide one never straddles the margin. Rows cover the line without gap or overlap.
 
-use unicode_linebreak::linebreaks;
+use unicode_linebreak::{linebreaks, split_at_safe};
 
 use super::cells::{advance, clusters, columns};
 
-/// Returns the byte offset in `line` where each row starts; the first is always 0.
-pub(super) fn wrap(line: &str, measure: usize) -> Vec<usize> {
-    let mut rows = vec![0];
-    let mut opportunities = linebreaks(line).map(|(at, _)| at).peekable();
+/// Rows before a change that are wrapped again: a row ends where the one after it begins to be too long, and what belongs
+/// to one grapheme may reach over the change.
+const UNSURE_ROWS: usize = 3;
+
+/// The rows of one line.
+#[derive(Debug)]
+pub(super) struct Wrapped {
+    starts: Vec<usize>,
+    damage: Option<Damage>,
+}
+
+/// A stretch of bytes that another one took the place of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Damage {
+    start: usize,
+    /// Its end before the change.
+    old_end: usize,
+    /// Its end after the change.
+    new_end: usize,
+}
+
+impl Damage {
+    /// A change at a byte of a line, from one length to another.
+    pub(super) fn new(at: usize, removed: usize, inserted: usize) -> Self {
+        Self { start: at, old_end: at + removed, new_end: at + inserted }
+    }
+
+    /// Both this change and a later one.
+    fn and(self, later: Self) -> Self {
+        let end = self.new_end.max(later.old_end);
+        Self {
+            start: self.start.min(later.start),
+            old_end: self.old_end + (end - self.new_end),
+            new_end: end - later.old_end + later.new_end,
+        }
+    }
+}
+
+impl Wrapped {
+    /// Wraps a line into rows of `measure` cells.
+    pub(super) fn new(line: &str, measure: usize) -> Self {
+        let mut starts = vec![0];
+        each_row_start(line, 0, measure, |start| {
+            starts.push(start);
+            true
+        });
+        Self { starts, damage: None }
+    }
+
+    /// Remembers that a part of the line changed.
+    pub(super) fn damage(&mut self, change: Damage) {
+        self.damage = Some(self.damage.map_or(change, |earlier| earlier.and(change)));
+    }
+
+    /// Returns the byte in the line where each row starts; the first is always 0. After a change it asks for the line and
+    /// wraps from shortly before the change to where the rows are again what they were.
+    pub(super) fn rows(&mut self, line: impl FnOnce() -> String, measure: usize) -> &[usize] {
+        if let Some(damage) = self.damage.take() {
+            self.starts = rewrap(&line(), &self.starts, damage, measure);
+        }
+        &self.starts
+    }
+}
+
+fn rewrap(line: &str, old: &[usize], damage: Damage, measure: usize) -> Vec<usize> {
+    let touched = old.partition_point(|start| *start <= damage.start);
+    let mut rows = old[..touched.saturating_sub(UNSURE_ROWS).max(1)].to_vec();
+    let from = rows[rows.len() - 1];
+    each_row_start(line, from, measure, |start| {
+        if start > damage.new_end && independent_before(line, start) >= damage.new_end {
+            let before = start - damage.new_end + damage.old_end;
+            if let Ok(row) = old.binary_search(&before) {
+                rows.extend(old[row..].iter().map(|start| start - damage.old_end + damage.new_end));
+                return false;
+            }
+        }
+        rows.push(start);
+        true
+    });
+    rows
+}
+
+/// Tells where the rows after the one at `from` start, until it is told to stop.
+fn each_row_start(line: &str, from: usize, measure: usize, mut found: impl FnMut(usize) -> bool) {
+    let safe = independent_before(line, from);
+    let mut opportunities = linebreaks(&line[safe..]).map(|(at, _)| safe + at).peekable();
     let mut opportunity = None;
     let mut column = 0;
-    for (at, grapheme) in clusters(line) {
-        while let Some(found) = opportunities.next_if(|found| *found <= at) {
+    for (at, grapheme) in clusters(&line[from..]) {
+        let at = from + at;
+        while let Some(allowed) = opportunities.next_if(|allowed| *allowed <= at) {
             // Where the two algorithms disagree, a grapheme stays whole.
-            if found == at && column > 0 {
+            if allowed == at && column > 0 {
                 opportunity = Some(at);
             }
         }
@@ -25,13 +108,19 @@ pub(super) fn wrap(line: &str, measure: usize) -> Vec<usize> {
         if cells > 0 && !hangs(grapheme) {
             while column > 0 && column + cells > measure {
                 let start = opportunity.take().unwrap_or(at);
-                rows.push(start);
+                if !found(start) {
+                    return;
+                }
                 column = columns(&line[start..at]);
             }
         }
         column += cells;
     }
-    rows
+}
+
+/// Returns a byte at or before `at` from which on line breaking finds the same opportunities as from the start.
+fn independent_before(line: &str, at: usize) -> usize {
+    split_at_safe(&line[..at]).0.len()
 }
 
 /// Whether a grapheme is white space at which a row may break.
@@ -49,7 +138,7 @@ mod tests {
     use super::*;
 
     fn rows(line: &str, measure: usize) -> Vec<&str> {
-        let starts = wrap(line, measure);
+        let starts = Wrapped::new(line, measure).starts;
         let ends = starts[1..].iter().copied().chain([line.len()]);
         starts.iter().zip(ends).map(|(start, end)| &line[*start..end]).collect()
     }
@@ -91,6 +180,29 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn wrapping_around_changes_gives_what_wrapping_all_gives(
+            line in r"([a-z é日“”() —\t\u{3000}\u{200b}\u{300}\u{1f468}\u{200d}\u{1f1e9}\u{2060}-]|[a-z]{1,6} ){0,200}",
+            changes in proptest::collection::vec((0.0..1.0_f64, 0_usize..9, r"[a-z “日\u{300}\u{200d}\u{1f1e9}]{0,5}"), 1..4),
+            measure in 1_usize..24,
+        ) {
+            let mut line = line;
+            let mut wrapped = Wrapped::new(&line, measure);
+            for (at, len, text) in changes {
+                let place = |at: usize| (0..=at.min(line.len())).rev().find(|at| line.is_char_boundary(*at)).unwrap();
+                let start = place((at * line.len() as f64) as usize);
+                let end = place(start + len).max(start);
+                line.replace_range(start..end, &text);
+                wrapped.damage(Damage::new(start, end - start, text.len()));
+                // Sometimes two changes come before the next look.
+                if len % 2 == 0 {
+                    wrapped.rows(|| line.clone(), measure);
+                }
+            }
+            let whole = Wrapped::new(&line, measure).starts;
+            proptest::prop_assert_eq!(wrapped.rows(|| line.clone(), measure), &whole[..]);
+        }
+
         #[test]
         fn rows_fit_the_measure(
             line in r"(\PC|[a-z é日\u{3000}\t\u{200b}\u{300}\u{1f468}\u{200d}\u{1f1e9}\x1b-]){0,120}",

@@ -434,9 +434,14 @@ mod tests {
                 if !value.is_string() {
                     continue;
                 }
-                let changed = set_key(&text, &key, &"new: value".into()).unwrap_or_else(|| panic!("{path}: {key}"));
+                let changed =
+                    set_key(&text, &key, &"new: value".into()).unwrap_or_else(|| panic!("{path}: {key}"));
                 let differ: Vec<_> = text.lines().zip(changed.lines()).filter(|(a, b)| a != b).collect();
-                assert_eq!((text.lines().count(), differ.len()), (changed.lines().count(), 1), "{path}: {key}");
+                assert_eq!(
+                    (text.lines().count(), differ.len()),
+                    (changed.lines().count(), 1),
+                    "{path}: {key}"
+                );
             }
         }
     }

@@ -61,7 +61,7 @@ pub fn read(root: &Path) -> Result<Book, ReadError> {
     let found = scan::scan(&root);
     let (layout, missing) = Layout::of(&root, &settings.read, &found.folders);
     let mut draft = Draft { layout, book: Book::default(), canon: vec![], chapters: vec![] };
-    draft.book.warnings = settings.warnings.clone();
+    draft.book.warnings.extend_from_slice(&settings.warnings);
     draft.book.warnings.extend(missing.into_iter().map(|(value, message)| settings.warning(&value, message)));
     draft.book.warnings.extend(found.warnings);
     for loaded in load::load(&without_doubles(&draft.layout, found.files)) {
@@ -165,10 +165,9 @@ impl Draft {
             let message = format!("there is no chapter `{value}` to put in order");
             self.book.warnings.push(settings.warning(&value, message));
         }
-        for (position, file) in (1..).zip(&self.chapters) {
-            self.book.warnings.extend(file.warnings());
-            self.book.chapters.push(chapter::chapter(file, position));
-        }
+        self.book.warnings.extend(self.chapters.iter().flat_map(Loaded::warnings));
+        let placed: Vec<(u32, &Loaded)> = (1..).zip(&self.chapters).collect();
+        self.book.chapters = load::map(&placed, |(position, file)| chapter::chapter(file, *position));
         self.entries();
         self.book.others.sort();
         self.book.settings = settings.read;
@@ -185,6 +184,7 @@ impl Draft {
             .collect();
         let mut souls: Vec<(Loaded, Option<EntryType>)> = vec![];
         let mut mains: HashMap<String, usize> = HashMap::new();
+        let mut typed: Vec<(Loaded, EntryType)> = vec![];
         for (file, own) in canon {
             let part = Part::of(&file.path);
             if part == Part::Soul {
@@ -205,17 +205,16 @@ impl Draft {
             if part != Part::Own
                 && let Some(folder) = file.path.parent()
             {
-                mains.insert(folder.to_owned(), self.book.entries.len());
+                mains.insert(folder.to_owned(), typed.len());
             }
-            self.book.entries.push(entry::entry(&file, entry_type));
+            typed.push((file, entry_type));
         }
+        self.book.entries = load::map(&typed, |(file, entry_type)| entry::entry(file, *entry_type));
         for (file, own) in souls {
             self.soul(file, own, &mains);
         }
         self.book.warnings.extend(self.book.entries.iter().flat_map(|entry| entry.warnings.iter().cloned()));
-        self.book
-            .entries
-            .sort_by_cached_key(|entry| (entry.entry_type, fold(&entry.name), entry.path.clone()));
+        sort_entries(&mut self.book.entries);
     }
 
     /// Puts a soul beside its dossier; one that stands alone is an entry.

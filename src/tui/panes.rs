@@ -25,12 +25,14 @@ pub(super) fn hints(frame: &mut Frame<'_>, area: Rect, theme: &Theme, all: &[Str
     frame.render_widget(Line::styled(words, theme.style(Role::Dim)), area);
 }
 
-/// Draws the heading row of a pane: a mark for the focus, a title, and something at the right.
-pub(super) fn heading(frame: &mut Frame<'_>, area: Rect, theme: &Theme, focused: bool, title: &str, right: &str) {
+/// Draws the heading row of a pane: a mark for the focus, a title, and at the right the first of some words that fits beside it.
+pub(super) fn heading(frame: &mut Frame<'_>, area: Rect, theme: &Theme, focused: bool, title: &str, right: &[&str]) {
     let row = Rect { height: 1, ..area };
     let (mark, role) = if focused { ("▍", Role::BorderFocused) } else { (" ", Role::Border) };
     let width = usize::from(area.width);
-    let right_width = text::width(right).min(width / 2);
+    let room = width.saturating_sub(text::width(title).min(width / 2) + 3);
+    let right = right.iter().find(|words| text::width(words) <= room).copied().unwrap_or_default();
+    let right_width = text::width(right);
     let left = text::fit(title, width.saturating_sub(right_width + 3));
     let gap = width.saturating_sub(text::width(&left) + right_width + 2);
     let title_role = if focused { Role::Title } else { Role::Dim };

@@ -19,10 +19,13 @@ use std::time::Instant;
 use crossterm::event::KeyEvent;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
 
 use super::keymap::Keymap;
 use super::msg::Msg;
-use super::theme::Theme;
+use super::theme::{Role, Theme};
 
 /// Whatever lies over the panes.
 #[derive(Debug)]
@@ -101,6 +104,13 @@ impl Popup {
             Self::Field(p) => p.draw(frame, theme),
             Self::Diff(p) => p.draw(frame, theme, keymap),
         }
+    }
+
+    /// Draws lines of text in a popup: the popup's ground lies under all of them.
+    fn lines(frame: &mut Frame<'_>, area: Rect, theme: &Theme, lines: Vec<Line<'_>>) {
+        frame.render_widget(Paragraph::new(lines), area);
+        let ground = Style { bg: theme.style(Role::Popup).bg, ..Style::default() };
+        frame.buffer_mut().set_style(area, ground);
     }
 
     /// A popup with text to read.

@@ -7,8 +7,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use crossterm::event::{Event, EventStream};
-use futures_util::{FutureExt, StreamExt};
+use crossterm::event::Event;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::app::App;
@@ -29,7 +28,7 @@ const BATCH: usize = 4096;
 /// Runs until the author quits or the terminal goes away.
 pub(super) async fn run(mut app: App, work: Work, mut guard: Guard) -> io::Result<()> {
     let (out, inbox) = unbounded_channel();
-    let mut screen = Loop { work, out, inbox, events: EventStream::new(), stop: Signals::listen()? };
+    let mut screen = Loop { work, out, inbox, events: events(), stop: Signals::listen()? };
     let start = work::at_start(&app);
     view::lay_out(&mut app);
     guard.draw(|frame| view::draw(&app, frame))?;
@@ -45,7 +44,7 @@ struct Loop {
     work: Work,
     out: UnboundedSender<Msg>,
     inbox: UnboundedReceiver<Msg>,
-    events: EventStream,
+    events: UnboundedReceiver<io::Result<Event>>,
     stop: Signals,
 }
 
@@ -66,7 +65,7 @@ impl Loop {
             tokio::select! {
                 biased;
                 () = self.stop.received() => return Ok(()),
-                event = self.events.next() => match event {
+                event = self.events.recv() => match event {
                     Some(Ok(event)) => { urgent = true; batch.extend(message(event)); }
                     // The terminal is gone: what is unsaved is in the recovery log.
                     Some(Err(_)) | None => return Ok(()),
@@ -76,8 +75,11 @@ impl Loop {
             }
             // Everything that waits already belongs to the same frame.
             while batch.len() < BATCH {
-                match self.events.next().now_or_never() {
-                    Some(Some(Ok(event))) => { urgent = true; batch.extend(message(event)); }
+                match self.events.try_recv() {
+                    Ok(Ok(event)) => {
+                        urgent = true;
+                        batch.extend(message(event));
+                    }
                     _ => break,
                 }
             }
@@ -125,6 +127,23 @@ impl Loop {
         }
         Ok(ControlFlow::Continue(()))
     }
+}
+
+/// Reads the terminal on a thread of its own, so that everything that waits can be taken at once. The thread ends with the program.
+fn events() -> UnboundedReceiver<io::Result<Event>> {
+    let (out, events) = unbounded_channel();
+    let read = move || {
+        loop {
+            let event = crossterm::event::read();
+            let last = event.is_err();
+            if out.send(event).is_err() || last {
+                break;
+            }
+        }
+    };
+    // Without the thread the channel is closed, and the loop ends as if the terminal were gone.
+    let _ = std::thread::Builder::new().name("keys".to_owned()).spawn(read);
+    events
 }
 
 /// Waits for a time, or for ever.

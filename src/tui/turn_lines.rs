@@ -122,7 +122,7 @@ fn row(tool: &ToolRecord, frame: &Frame<'_>, open: bool, laid: &mut Laid) {
     let mut head = format!("{symbol} {}", tool.name);
     if !tool.arguments.is_empty() && tool.arguments != "{}" {
         head.push(' ');
-        head.push_str(&tool.arguments);
+        head.push_str(&arguments(&tool.arguments));
     }
     laid.lines.push(Line::styled(text::fit(&head, width), style));
     let mut tail = match tool.status {
@@ -141,6 +141,15 @@ fn row(tool: &ToolRecord, frame: &Frame<'_>, open: bool, laid: &mut Laid) {
     if open {
         details(tool, frame, laid);
     }
+}
+
+/// Writes arguments as an author reads them: `name: Adrian Vale` for `{"name":"Adrian Vale"}`. They may be cut anywhere, so this goes by text.
+fn arguments(json: &str) -> String {
+    let mut words = json.trim_start_matches('{').trim_end_matches('}').to_owned();
+    for (mark, plain) in [("\":\"", ": "), ("\",\"", ", "), ("\":", ": "), (",\"", ", "), ("\",", ", "), ("\"", "")] {
+        words = words.replace(mark, plain);
+    }
+    words
 }
 
 fn done_words(tool: &ToolRecord) -> String {

@@ -50,7 +50,7 @@ pub(super) fn parse(text: &str, block: Range<usize>) -> Frontmatter {
     let mut message = error.to_string();
     message.truncate(message.find(" at line").unwrap_or(message.len()));
     let problem = Problem::at(text, at, format!("{message}; each key was read by itself"));
-    let inside: String = source.lines().map(|line| format!("{}\n", line.trim_start())).collect();
+    let inside = source.lines().map(str::trim_start).collect::<Vec<_>>().join("\n");
     let fields = lines::recover(&lines::segments(&inside, ':'), segment);
     Frontmatter { fields, problems: vec![problem] }
 }

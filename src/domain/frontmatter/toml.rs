@@ -45,9 +45,10 @@ fn value(source: &str, item: Spanned<DeValue<'_>>) -> Value {
         DeValue::Array(items) => items.into_iter().map(|item| value(source, item)).collect(),
         DeValue::Table(table) => Value::Object(fields(source, table)),
         // Numbers that JSON would write in the same way, else the author's spelling; dates are text.
-        DeValue::Integer(_) | DeValue::Float(_) | DeValue::Datetime(_) => serde_json::from_str(written)
-            .ok()
-            .filter(|number: &Value| number.to_string() == written)
-            .unwrap_or_else(|| Value::from(written)),
+        DeValue::Integer(_) | DeValue::Float(_) | DeValue::Datetime(_) => {
+            let number: Option<Value> = serde_json::from_str(written).ok();
+            let shown = number.as_ref().map(Value::to_string);
+            number.filter(|_| shown.as_deref() == Some(written)).unwrap_or_else(|| Value::from(written))
+        }
     }
 }

@@ -9,7 +9,6 @@ use serde_saphyr::{DuplicateKeyPolicy, Spanned};
 
 use super::lines::{self, Segment};
 use super::{Frontmatter, Problem};
-use crate::domain::passage::line_column;
 
 /// Keys, values and items that one block may have, those that aliases repeat included.
 const MAX_NODES: usize = 20_000;
@@ -41,14 +40,13 @@ pub(super) fn parse(text: &str, block: Range<usize>) -> Frontmatter {
         Ok(fields) => return Frontmatter { fields, problems: vec![] },
         Err(broken) => broken,
     };
-    let first_line = line_column(text, block.start).0;
     let segments = lines::segments(source, ':');
     let mut problems = lines::duplicates(text, block.start, &segments);
     if broken.twice
         && let Ok(fields) = read(source, DuplicateKeyPolicy::FirstWins)
     {
         if problems.is_empty() {
-            problems.push(broken.problem(first_line, "the first one counts"));
+            problems.push(broken.problem(text, &block, "the first one counts"));
         }
         return Frontmatter { fields, problems };
     }
@@ -60,7 +58,7 @@ pub(super) fn parse(text: &str, block: Range<usize>) -> Frontmatter {
         problems.insert(0, Problem::at(text, block.start + tab, message));
         return Frontmatter { fields, problems };
     }
-    problems.insert(0, broken.problem(first_line, "each key was read by itself"));
+    problems.insert(0, broken.problem(text, &block, "each key was read by itself"));
     Frontmatter { fields: lines::recover(&segments, segment), problems }
 }
 
@@ -73,19 +71,22 @@ fn segment(segment: &Segment<'_>) -> Option<Value> {
 
 /// Replaces the tabs at the start of lines by two spaces each; `None` if there are none.
 fn indented_by_spaces(source: &str) -> Option<String> {
-    let tabs = |line: &str| line.len() - line.trim_start_matches('\t').len();
-    source.split_inclusive('\n').any(|line| tabs(line) > 0).then(|| {
-        source
-            .split_inclusive('\n')
-            .map(|line| format!("{}{}", "  ".repeat(tabs(line)), line.trim_start_matches('\t')))
-            .collect()
-    })
+    if !source.starts_with('\t') && !source.contains("\n\t") {
+        return None;
+    }
+    let mut spaced = String::with_capacity(source.len() + 16);
+    for line in source.split_inclusive('\n') {
+        let words = line.trim_start_matches('\t');
+        spaced.push_str(&"  ".repeat(line.len() - words.len()));
+        spaced.push_str(words);
+    }
+    Some(spaced)
 }
 
-/// Why a block could not be read, with line and column within it.
+/// Why a block could not be read.
 struct Broken {
-    line: u64,
-    column: u64,
+    /// Where, in characters from the start of the block.
+    at: usize,
     message: String,
     /// A key stands twice.
     twice: bool,
@@ -93,22 +94,20 @@ struct Broken {
 
 impl Broken {
     fn of(error: &serde_saphyr::Error) -> Self {
-        let (line, column) = error.location().map_or((1, 1), |place| (place.line(), place.column()));
+        let at = error.location().map_or(0, |place| place.span().offset() as usize);
         let error = error.without_snippet();
         let mut message = error.to_string();
         // The place is told by the problem, counted from the start of the file.
         let end = [" at line ", "\n"].iter().filter_map(|mark| message.find(mark)).min();
         message.truncate(end.unwrap_or(message.len()));
         let twice = matches!(error, serde_saphyr::Error::DuplicateMappingKey { .. });
-        Self { line, column, message, twice }
+        Self { at, message, twice }
     }
 
-    fn problem(self, first_line: usize, consequence: &str) -> Problem {
-        Problem {
-            line: first_line + self.line.saturating_sub(1) as usize,
-            column: self.column.max(1) as usize,
-            message: format!("{}; {consequence}", self.message),
-        }
+    fn problem(self, text: &str, block: &Range<usize>, consequence: &str) -> Problem {
+        let at =
+            text[block.clone()].char_indices().nth(self.at).map_or(block.end, |(at, _)| block.start + at);
+        Problem::at(text, at, format!("{}; {consequence}", self.message))
     }
 }
 
@@ -126,8 +125,7 @@ fn read(source: &str, duplicate_keys: DuplicateKeyPolicy) -> Result<Map<String, 
         Node::Keys(keys) => Ok(keys.into_iter().map(|(key, node)| (key, value(source, node))).collect()),
         Node::Null => Ok(Map::new()),
         _ => Err(Broken {
-            line: 1,
-            column: 1,
+            at: 0,
             message: "the frontmatter is no list of keys and values".to_owned(),
             twice: false,
         }),
@@ -152,10 +150,8 @@ fn value(source: &str, node: Spanned<Node>) -> Value {
         Node::Typed(typed) => {
             let len = span.byte_len().map(|len| len as usize);
             let written = start.zip(len).and_then(|(at, len)| source.get(at..at + len)).map(str::trim);
-            match written {
-                Some(written) if typed.to_string() != written => Value::from(written),
-                _ => typed,
-            }
+            let shown = typed.to_string();
+            written.filter(|written| *written != shown).map_or(typed, Value::from)
         }
         Node::Text(text) => Value::from(text),
         Node::List(mut items) => {

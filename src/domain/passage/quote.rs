@@ -202,7 +202,7 @@ impl Plain {
                 }
             }
             '\u{200d}' if self.text.chars().next_back().is_some_and(is_pictograph) => {
-                self.copy(at, &rest[..len])
+                self.copy(at, &rest[..len]);
             }
             _ if is_quote(c) => self.put(at..at + len, "'"),
             _ if is_dash(c) => self.dash(at..at + len),

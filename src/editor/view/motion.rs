@@ -68,7 +68,7 @@ impl View {
             Motion::PageDown => self.by_page(buffer, 1, extend),
             Motion::RowEnd => {
                 let place = self.place_of_cursor(buffer);
-                self.to_row_end(buffer, place, extend);
+                self.show_at_row_end(buffer, place, extend);
             }
             _ => {
                 let to = self.target(buffer, motion, extend);
@@ -132,7 +132,7 @@ impl View {
     }
 
     /// Puts the cursor at the end of a row; where that is the start of the next one too, it is shown in this one.
-    fn to_row_end(&mut self, buffer: &mut Buffer, place: Place, extend: bool) {
+    fn show_at_row_end(&mut self, buffer: &mut Buffer, place: Place, extend: bool) {
         let end = self.end_of_row(buffer, place);
         buffer.set_cursor(end, extend);
         self.at_row_end = Some(At { revision: buffer.revision(), cursor: buffer.cursor(), is: () });
@@ -149,7 +149,7 @@ impl View {
         if place == from {
             buffer.set_cursor(if rows < 0 { 0 } else { buffer.len() }, extend);
         } else if goal >= self.column_in(buffer, place, end) {
-            self.to_row_end(buffer, place, extend);
+            self.show_at_row_end(buffer, place, extend);
         } else {
             let to = self.offset_in(buffer, place, goal);
             buffer.set_cursor(to, extend);

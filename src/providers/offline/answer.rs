@@ -80,7 +80,10 @@ fn entry(output: &Value, question: &Question<'_>, library: &Library<'_>) -> Stri
     let title = text_in(output, &["title"]).map(|t| format!(", {}", plain(t))).unwrap_or_default();
     let kind = text_in(output, &["type"]).map(|t| format!(" ({t})")).unwrap_or_default();
     let mut lines = vec![format!("**{}**{title}{kind}. Source: `{path}`", plain(name))];
-    lines.extend(text_in(output, &["summary"]).map(|summary| format!("\n{}\n", plain(summary))));
+    lines.extend(
+        text_in(output, &["summary"])
+            .map(|summary| format!("\n{}\n", plain(summary.trim_start_matches(['-', '*', ' '])))),
+    );
     let aliases: Vec<String> = texts(output.get("aliases")).map(plain).collect();
     if !aliases.is_empty() {
         lines.push(format!("- Also called: {}", aliases.join(", ")));

@@ -8,7 +8,10 @@ use super::quoting::{self, marked, quotable};
 use crate::craft::{Prose, Reading, Sentence, stage};
 use crate::domain::codex::EntryType;
 
-/// Quotations of one reading.
+/// Quotations of one reading, where it holds so many sentences that can be quoted.
+const MIN_QUOTES: usize = 2;
+
+/// Most quotations of one reading.
 const MAX_QUOTES: usize = 3;
 
 /// Names in one line.
@@ -73,11 +76,11 @@ pub fn bullets(text: &str, library: &Library<'_>) -> Vec<String> {
     let mut lines = vec![reader.numbers()];
     lines.extend(reader.on_stage());
     lines.extend(focus(library.persona).into_iter().filter_map(|focus| reader.look(focus)));
-    // A reading without an example can't be checked.
-    if reader.quotes.is_empty() {
-        let sentences: Vec<Range<usize>> = prose.sentences().iter().map(|s| s.range.clone()).collect();
-        let begins = reader.quote(&sentences).map(|quote| format!("It reads, for example: {quote}"));
-        lines.extend(begins);
+    // A reading without examples can't be checked.
+    let sentences: Vec<Range<usize>> = prose.sentences().iter().map(|s| s.range.clone()).collect();
+    while reader.quotes.len() < MIN_QUOTES {
+        let Some(quote) = reader.quote(&sentences) else { break };
+        lines.push(format!("It reads, for example: {quote}"));
     }
     if reading.words < SHORT {
         lines.push("So short a text says little in numbers.".into());
@@ -215,7 +218,7 @@ impl Reader<'_> {
 
     fn ends(&mut self) -> Option<String> {
         let sentences: Vec<Range<usize>> = self.prose.sentences().iter().map(|s| s.range.clone()).collect();
-        let near = sentences.len().min(3);
+        let near = sentences.len().div_ceil(4).min(6);
         let first = self.quote(&sentences[..near])?;
         let last: Vec<Range<usize>> = sentences[sentences.len() - near..].iter().rev().cloned().collect();
         Some(match self.quote(&last) {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::craft::Prose;
 use crate::domain::passage::fold;
 
-use super::question::content_words;
+use super::question::{content_words, is_about_time};
 
 /// One fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +18,15 @@ pub struct Fact {
 
 /// Sentences of a paragraph that are given.
 const MAX_SENTENCES: usize = 3;
+
+/// Score from which a fact is about the question.
+const RELEVANT: usize = 3;
+
+/// Facts about the question that make an answer.
+const ENOUGH: usize = 3;
+
+/// Facts under one label that are chosen before others.
+const MAX_ALIKE: usize = 2;
 
 /// Keys that are told elsewhere, or are no facts.
 const NOT_FACTS: [&str; 12] = [
@@ -156,16 +165,28 @@ pub fn choose<'f>(
     limit: usize,
 ) -> Vec<&'f Fact> {
     let own = content_words(names);
+    let asked_when = is_about_time(question);
     let asked: Vec<String> = content_words(question).into_iter().filter(|w| !own.contains(w)).collect();
     let mut ranked: Vec<(usize, usize)> =
-        facts.iter().enumerate().map(|(i, fact)| (score(fact, &asked, persona), i)).collect();
+        facts.iter().enumerate().map(|(i, fact)| (score(fact, &asked, asked_when, persona), i)).collect();
     ranked.sort_by_key(|(score, i)| (std::cmp::Reverse(*score), *i));
-    ranked.truncate(limit);
-    ranked.sort_by_key(|(_, i)| *i);
-    ranked.into_iter().map(|(_, i)| &facts[i]).collect()
+    // What is asked for needs no filling up with what is not.
+    if ranked.get(ENOUGH - 1).is_some_and(|(score, _)| *score >= RELEVANT) {
+        ranked.retain(|(score, _)| *score >= RELEVANT);
+    }
+    // A few of each kind first, so that one long section does not take all the room.
+    let (mut first, mut more): (Vec<usize>, Vec<usize>) = (vec![], vec![]);
+    for (_, i) in ranked {
+        let alike = first.iter().filter(|other| facts[**other].label == facts[i].label).count();
+        if alike < MAX_ALIKE { first.push(i) } else { more.push(i) }
+    }
+    first.extend(more);
+    first.truncate(limit);
+    first.sort_unstable();
+    first.into_iter().map(|i| &facts[i]).collect()
 }
 
-fn score(fact: &Fact, asked: &[String], persona: &str) -> usize {
+fn score(fact: &Fact, asked: &[String], asked_when: bool, persona: &str) -> usize {
     let (label, text) = (content_words(&fact.label), content_words(&fact.text));
     let is_topic = |(words, labels): &&(&str, &str)| {
         words.split(' ').any(|w| asked.iter().any(|a| a == w))
@@ -175,7 +196,8 @@ fn score(fact: &Fact, asked: &[String], persona: &str) -> usize {
     let in_label = asked.iter().filter(|a| label.contains(a)).count();
     let in_text = asked.iter().filter(|a| text.contains(a)).count();
     let liked = preferred(persona).split(' ').any(|p| label.iter().any(|w| w == p));
-    8 * (topics + in_label) + 3 * in_text + usize::from(liked)
+    let dated = asked_when && fact.text.contains(|c: char| c.is_ascii_digit());
+    8 * (topics + in_label) + 6 * usize::from(dated) + 3 * in_text + usize::from(liked)
 }
 
 /// What each board member looks at first.

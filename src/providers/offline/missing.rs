@@ -1,14 +1,15 @@
 //! Names that the manuscript uses and the Codex lacks, and stubs for them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Library;
 use super::plan::{Call, create, manuscript, text_in, units_in};
-use super::question::{Question, Topic};
+use super::question::{Question, Topic, is_small};
 use super::quoting;
 use super::turn::Turn;
 use crate::craft::Prose;
-use crate::domain::codex::EntryType;
+use crate::domain::codex::{Entry, EntryType};
+use crate::domain::passage::fold;
 
 /// How often a name must stand in what was read.
 const MIN_MENTIONS: usize = 3;
@@ -82,13 +83,26 @@ pub fn candidates(texts: &[&str], library: &Library<'_>) -> Vec<Candidate> {
             count(text, run, &mut counts);
         }
     }
+    let own = own_words(library);
+    let is_new = |name: &str| !name.split(' ').all(|word| own.contains(&fold(word)));
+    // What is also written small is a word, not a name.
+    let is_word = |name: &str| {
+        let small = name.to_lowercase();
+        texts.iter().any(|text| quoting::positions(text, &small).next().is_some())
+    };
     let mut found: Vec<Candidate> = counts
         .into_iter()
-        .filter(|(_, mentions)| *mentions >= MIN_MENTIONS)
+        .filter(|(name, mentions)| *mentions >= MIN_MENTIONS && is_new(name) && !is_word(name))
         .map(|(name, mentions)| Candidate { name, mentions })
         .collect();
     found.sort_by_key(|c| std::cmp::Reverse(c.mentions));
     found
+}
+
+/// Every word of every name in the Codex, folded: a surname alone, or a title, is nobody new.
+fn own_words(library: &Library<'_>) -> BTreeSet<String> {
+    let names = library.book.entries.iter().flat_map(Entry::names);
+    names.flat_map(|name| name.split_whitespace().map(fold).collect::<Vec<_>>()).collect()
 }
 
 fn count(text: &str, name: Option<std::ops::Range<usize>>, counts: &mut BTreeMap<String, usize>) {
@@ -109,6 +123,7 @@ fn is_name(text: &str, word: std::ops::Range<usize>) -> bool {
     letters.next().is_some_and(char::is_uppercase)
         && letters.next().is_some_and(char::is_lowercase)
         && before == Some(' ')
+        && !is_small(&word.to_lowercase())
         && !NO_NAMES.contains(&format!(" {} ", word.replace('’', "'")))
 }
 

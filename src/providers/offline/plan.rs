@@ -95,8 +95,9 @@ fn wishes(turn: &Turn<'_>, question: &Question<'_>, library: &Library<'_>) -> Ve
 /// Looks for what the question names in other words than an entry's.
 fn searches(turn: &Turn<'_>, question: &Question<'_>, library: &Library<'_>, reads: bool) -> Vec<Call> {
     let mut calls = vec![];
-    if question.is_about(Topic::When) && !question.subjects.iter().any(|e| e.entry_type == EntryType::Event) {
-        calls.push(search(&question.content_words().join(" "), Some(EntryType::Event)));
+    let wants_time = question.is_about(Topic::When);
+    if wants_time && !question.subjects.iter().any(|e| e.entry_type == EntryType::Event) {
+        calls.push(search(&question.content_words().join(" "), None));
     }
     if question.subjects.is_empty() {
         let style = library.book.entries_of(EntryType::Style).next();
@@ -120,8 +121,11 @@ fn searches(turn: &Turn<'_>, question: &Question<'_>, library: &Library<'_>, rea
             EntryType::ALL.into_iter().find(|t| Some(t.as_str()) == text_in(found, &["type"]))?;
         Some(context(entry_type, text_in(found, &["name"])?))
     };
-    if question.subjects.is_empty() {
-        calls.extend(turn.of_tool("search_codex").filter_map(|d| opened(list_in(&d.output).next()?)));
+    if question.subjects.is_empty() || wants_time {
+        let known = |found: &&Value| {
+            !question.subjects.iter().any(|e| Some(e.path.as_str()) == text_in(found, &["path"]))
+        };
+        calls.extend(turn.of_tool("search_codex").filter_map(|d| opened(list_in(&d.output).find(known)?)));
     }
     calls.extend(turn.done.iter().filter_map(|d| opened(d.output.get("otherTypes")?.get(0)?)));
     calls

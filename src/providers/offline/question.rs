@@ -142,6 +142,11 @@ impl<'a> Question<'a> {
     }
 }
 
+/// Whether a question asks for a time.
+pub fn is_about_time(question: &str) -> bool {
+    WHEN.is_match(question)
+}
+
 fn topics(text: &str, is_change: bool) -> Vec<Topic> {
     let signs = [
         (Topic::Passage, &PASSAGE),
@@ -218,7 +223,7 @@ fn entry<'a>(book: &'a Book, who: &str) -> Option<&'a Entry> {
     lookup::find(book, None, bare).best.map(|(entry, _)| entry)
 }
 
-/// Entries whose names stand in the question: whole names first, then capitalised words that are part of one name.
+/// Entries whose names stand in the question: whole names first, then capitalised words that a lookup knows.
 fn subjects<'a>(text: &str, book: &'a Book) -> Vec<&'a Entry> {
     let mut asked = format!(" {} ", spaced(text));
     let mut names: Vec<(String, &Entry)> = book
@@ -238,12 +243,9 @@ fn subjects<'a>(text: &str, book: &'a Book) -> Vec<&'a Entry> {
             asked.replace_range(at + 1..at + name.len() - 1, &"\u{1}".repeat(name.len() - 2));
         }
     }
-    for word in capitalised(text)
-        .into_iter()
-        .flat_map(|run| run.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-    {
-        let Some(at) = asked.find(&format!(" {} ", spaced(&word))) else { continue };
-        let Some((entry, _)) = lookup::find(book, None, &word).best else { continue };
+    for run in capitalised(text) {
+        let Some(at) = asked.find(&format!(" {} ", spaced(&run))) else { continue };
+        let Some((entry, _)) = lookup::find(book, None, &run).best else { continue };
         if !found.iter().any(|(_, e)| e.path == entry.path) {
             found.push((at, entry));
         }
@@ -283,8 +285,8 @@ fn spaced(text: &str) -> String {
     folded.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Words of questions that carry no meaning to look for.
-fn is_small(word: &str) -> bool {
+/// Whether a word (in lower case) carries no meaning to look for.
+pub fn is_small(word: &str) -> bool {
     const SMALL: &str = " a about after again all also am an and any anything are as ask at be because been before being but by can \
         canon chapter ch could codex did describe do does doing done else entry every explain find for from further get give had has have he \
         help her here him his how i if in into is it its just know let like list made make many may me mean means might more most much \

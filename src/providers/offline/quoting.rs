@@ -14,19 +14,25 @@ const MAX_WORDS: usize = 45;
 /// Words that a quotation has best.
 const GOOD_WORDS: usize = 16;
 
+/// Words of length or sentences of distance that a whole sentence is worth.
+const PIECE_PENALTY: usize = 8;
+
 /// Renders a quotation with its marker. `words` must stand in the manuscript; only white space is changed.
 pub fn marked(words: &str) -> String {
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("\"{words}\" [[locate:{words}]]")
 }
 
-/// The part of a stretch of prose that can be quoted: its longest piece without quotation marks, brackets and emphasis, if it is long enough.
+/// The part of a stretch of prose that can be quoted: its longest piece without quotation marks and brackets, if it is long enough. Emphasis stays, as long
+/// as it is whole.
 pub fn quotable(stretch: &str) -> Option<&str> {
-    let breaks = ['"', '“', '”', '„', '«', '»', '[', ']', '*', '_', '\n'];
-    let pieces = stretch.split(breaks).map(|p| p.trim().trim_start_matches(['>', '-', ',', ';', ' ']));
+    let edges = [',', ';', ':', '-', '>', ' '];
+    let pieces =
+        stretch.split(['"', '“', '”', '„', '«', '»', '[', ']']).map(|p| p.trim().trim_matches(edges));
     let longest = pieces.max_by_key(|p| words(p))?;
-    let fits = (MIN_WORDS..=MAX_WORDS).contains(&words(longest));
-    fits.then_some(longest)
+    let is_whole = |mark: char| longest.matches(mark).count().is_multiple_of(2);
+    let fits = (MIN_WORDS..=MAX_WORDS).contains(&words(longest)) && !longest.contains('>');
+    (fits && is_whole('*') && is_whole('_')).then_some(longest)
 }
 
 /// Finds up to `limit` quotations that name the entry at `path`, in reading order.
@@ -51,12 +57,14 @@ pub fn positions<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = Range
 
 fn best(text: &str, limit: usize, fits: impl Fn(&str) -> bool) -> Vec<&str> {
     let prose = Prose::of(text);
-    let pieces = prose.sentences().iter().filter_map(|s| quotable(&text[s.range.clone()]));
-    let mut ranked: Vec<(usize, usize, &str)> = pieces
-        .filter(|p| fits(p))
-        .enumerate()
-        .map(|(at, p)| (words(p).abs_diff(GOOD_WORDS) + at, at, p))
-        .collect();
+    let sentences = prose.sentences().iter().map(|s| &text[s.range.clone()]);
+    let pieces = sentences.filter_map(|s| Some((s, quotable(s)?))).filter(|(_, piece)| fits(piece));
+    // Best is a whole sentence of a good length near the beginning.
+    let rank = |at: usize, sentence: &str, piece: &str| {
+        words(piece).abs_diff(GOOD_WORDS) + at + if piece == sentence { 0 } else { PIECE_PENALTY }
+    };
+    let mut ranked: Vec<(usize, usize, &str)> =
+        pieces.enumerate().map(|(at, (sentence, piece))| (rank(at, sentence, piece), at, piece)).collect();
     ranked.sort_unstable();
     ranked.truncate(limit);
     ranked.sort_by_key(|(_, at, _)| *at);
@@ -81,7 +89,9 @@ mod tests {
                 Some("Captain Vale put his hand straight on the switch."),
             ),
             ("\"Noted,\" said the Captain, who had no answer.", Some("said the Captain, who had no answer.")),
-            ("He went aboard the *Halcyon* once more and alone.", None),
+            ("He went aboard the *Halcyon* once more.", Some("He went aboard the *Halcyon* once more.")),
+            ("*He went aboard once more. He", None),
+            ("He said: \"You want to try the Captain's,\" and went.", Some("You want to try the Captain's")),
             ("He ran.", None),
         ] {
             assert_eq!(quotable(sentence), expected);

@@ -197,21 +197,20 @@ fn natural(a: &str, b: &str) -> Ordering {
     }
 }
 
-fn natural_part(a: &str, b: &str) -> Ordering {
-    let (mut a, mut b) = (a, b);
+fn natural_part(mut left: &str, mut right: &str) -> Ordering {
     loop {
-        let (x, y) = (digits(a), digits(b));
-        let order = if x > 0 && y > 0 {
-            let (m, n) = (a[..x].trim_start_matches('0'), b[..y].trim_start_matches('0'));
-            let order = m.len().cmp(&n.len()).then_with(|| m.cmp(n));
-            (a, b) = (&a[x..], &b[y..]);
-            order
+        let numbers = (digits(left), digits(right));
+        let order = if numbers.0 > 0 && numbers.1 > 0 {
+            let (value, other) =
+                (left[..numbers.0].trim_start_matches('0'), right[..numbers.1].trim_start_matches('0'));
+            (left, right) = (&left[numbers.0..], &right[numbers.1..]);
+            value.len().cmp(&other.len()).then_with(|| value.cmp(other))
         } else {
-            let (Some(m), Some(n)) = (a.chars().next(), b.chars().next()) else {
-                return a.len().cmp(&b.len());
+            let (Some(letter), Some(other)) = (left.chars().next(), right.chars().next()) else {
+                return left.len().cmp(&right.len());
             };
-            (a, b) = (&a[m.len_utf8()..], &b[n.len_utf8()..]);
-            m.to_lowercase().cmp(n.to_lowercase())
+            (left, right) = (&left[letter.len_utf8()..], &right[other.len_utf8()..]);
+            letter.to_lowercase().cmp(other.to_lowercase())
         };
         if order != Ordering::Equal {
             return order;

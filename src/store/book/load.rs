@@ -1,4 +1,4 @@
-//! The files of a book as texts with their frontmatter, read on a few threads.
+//! The files of a book as texts with their frontmatter, and a few threads to read them.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use crate::domain::book::Warning;
 use crate::domain::frontmatter::{self, Frontmatter, Split};
 use crate::domain::ids::BookPath;
 
-/// Most threads that read: more do not help a disk.
+/// Most threads at work: more do not help a disk.
 const MAX_THREADS: usize = 4;
 
-/// Fewer files than this are read by one thread.
+/// Fewer items than this are left to one thread.
 const WORTH_A_THREAD: usize = 64;
 
 /// A file as text.
@@ -52,18 +52,24 @@ impl Loaded {
 
 /// Reads all files, in their order; one that can't be read gives a warning instead.
 pub fn load(files: &[File]) -> Vec<Result<Loaded, Warning>> {
+    map(files, load_one)
+}
+
+/// Applies `work` to every item on a few threads; the results are in the order of the items.
+pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-    if files.len() < WORTH_A_THREAD || threads < 2 {
-        return files.iter().map(load_one).collect();
+    if items.len() < WORTH_A_THREAD || threads < 2 {
+        return items.iter().map(work).collect();
     }
+    let work = &work;
     std::thread::scope(|scope| {
-        let readers: Vec<_> = files
-            .chunks(files.len().div_ceil(threads))
-            .map(|part| scope.spawn(|| part.iter().map(load_one).collect::<Vec<_>>()))
+        let workers: Vec<_> = items
+            .chunks(items.len().div_ceil(threads))
+            .map(|part| scope.spawn(move || part.iter().map(work).collect::<Vec<_>>()))
             .collect();
-        readers
+        workers
             .into_iter()
-            .flat_map(|reader| reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     })
 }

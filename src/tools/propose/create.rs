@@ -235,15 +235,11 @@ fn files(
 fn draft(desk: &Desk<'_>, proposal: Proposal) -> Draft {
     let limit = desk.limits.excerpt;
     let mut cut = false;
-    let files: Vec<Value> = proposal
-        .files
-        .iter()
-        .map(|file| {
-            let shown = passage::cut(&file.proposed, limit);
-            cut |= shown.len() < file.proposed.len();
-            json!({"path": file.path, "proposedMarkdown": shown})
-        })
-        .collect();
+    let mut shown = |file: &FileChange| {
+        let kept = passage::cut(&file.proposed, limit);
+        cut |= kept.len() < file.proposed.len();
+        json!(kept)
+    };
     let mut result = json!({
         "applied": false,
         "proposalId": proposal.id,
@@ -253,8 +249,12 @@ fn draft(desk: &Desk<'_>, proposal: Proposal) -> Draft {
         "change": "create",
         "warnings": proposal.warnings,
         "currentMarkdown": null,
-        "files": files,
+        "proposedMarkdown": proposal.files.first().map(&mut shown),
     });
+    if let Some(soul) = proposal.files.get(1) {
+        result["soulPath"] = json!(soul.path);
+        result["soulMarkdown"] = shown(soul);
+    }
     if cut {
         result["truncated"] = json!(true);
     }
@@ -327,6 +327,7 @@ mod tests {
         let outcome = create(&shelf, &json!({"soulMarkdown": "# Soul\r\n\r\nShe wants peace."})).unwrap();
         let files = outcome.proposal.unwrap().files;
         assert_eq!(files[0].path.as_str(), "codex/characters/hedda-brandt/dossier.md");
+        assert_eq!(outcome.result["soulPath"], "codex/characters/hedda-brandt/soul.md");
         assert_eq!(
             (files[1].path.as_str(), files[1].proposed.as_str()),
             ("codex/characters/hedda-brandt/soul.md", "# Soul\n\nShe wants peace.\n")

@@ -28,7 +28,7 @@ pub(in super::super) struct Parts {
 
 impl Parts {
     pub(in super::super) fn of(app: &App, area: Rect) -> Self {
-        let area = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
+        let area = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
         let inner = usize::from(area.width.saturating_sub(3)).max(1);
         let rows: usize =
             app.chat.input.lines().iter().map(|l| text::wrap(l, inner).len().max(1)).sum();
@@ -78,7 +78,7 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
     let member = crate::persona::board::member(Some(&app.chat.persona));
     let focused = app.focus == Pane::Chat;
     let key = app.keymap.key_of("choose-persona").unwrap_or_default();
-    heading(frame, area, theme, focused, &format!("{} {}", member.badge, member.name), &key);
+    heading(frame, area, theme, focused, &format!("{} {}", member.badge, member.name), &[&key]);
     let parts = Parts::of(app, area);
     if app.chat.turns.is_empty() {
         welcome(app, frame, parts.conversation);

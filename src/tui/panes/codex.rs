@@ -27,7 +27,7 @@ pub(in super::super) struct Parts {
 
 impl Parts {
     pub(in super::super) fn of(app: &App, area: Rect) -> Self {
-        let area = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
+        let area = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
         let filtering = app.codex.filtering || !app.codex.filter.text().is_empty();
         let filter = filtering.then(|| Rect { y: area.y + 1, height: 1, ..area });
         let top = area.y + 1 + u16::from(filtering);
@@ -52,7 +52,7 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
     let theme = &app.theme;
     let focused = app.focus == Pane::Codex;
     let parts = Parts::of(app, area);
-    heading(frame, area, theme, focused, "Codex", &app.book.entries.len().to_string());
+    heading(frame, area, theme, focused, "Codex", &[&app.book.entries.len().to_string()]);
     let mut cursor = None;
     if let Some(row) = parts.filter {
         frame.render_widget(Span::styled("/", theme.style(Role::Accent)), Rect { width: 1, ..row });

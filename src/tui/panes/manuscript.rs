@@ -44,7 +44,7 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
     let focused = app.focus == Pane::Manuscript;
     let parts = Parts::of(app, area);
     let Some(document) = app.document() else {
-        heading(frame, area, &app.theme, focused, "Manuscript", "");
+        heading(frame, area, &app.theme, focused, "Manuscript", &[]);
         let words = "No document is open. Ctrl-G lists the chapters.";
         frame.render_widget(Line::styled(words, app.theme.style(Role::Dim)), parts.text);
         return None;
@@ -52,7 +52,7 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
     let unsaved = if document.buffer.is_modified() { " ●" } else { "" };
     let lock = if document.read_only.is_some() { " (read only)" } else { "" };
     let title = format!("{}{lock}{unsaved}", document.title);
-    heading(frame, area, &app.theme, focused, &title, &words(app, document));
+    heading(frame, area, &app.theme, focused, &title, &[&words(app, document), &count(document.buffer.words(), "word")]);
     text(app, document, frame.buffer_mut(), parts.text);
     if let Some(row) = parts.find
         && let Some(at) = find_bar(app, frame, row)
@@ -64,16 +64,15 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
 }
 
 fn words(app: &App, document: &OpenDocument) -> String {
-    let selected = document.buffer.selection().map(|s| {
-        let text = document.buffer.slice(s);
-        format!("{} selected · ", thousands(crate::domain::passage::count_words(&text)))
-    });
-    let book = app.words_of_book();
     let own = document.buffer.words();
+    if let Some(selection) = document.buffer.selection() {
+        let selected = crate::domain::passage::count_words(&document.buffer.slice(selection));
+        return format!("{} of {} words selected", thousands(selected), thousands(own));
+    }
     if app.book.chapter(&document.path).is_some() {
-        format!("{}{} of {} words", selected.unwrap_or_default(), thousands(own), thousands(book))
+        format!("{} of {} words", thousands(own), thousands(app.words_of_book()))
     } else {
-        format!("{}{}", selected.unwrap_or_default(), count(own, "word"))
+        count(own, "word")
     }
 }
 

@@ -6,7 +6,6 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
 
 use super::Reply;
 use super::field::Field;
@@ -23,6 +22,9 @@ use crate::workbench::QueuedProposal;
 
 /// Keys that decide do nothing this long after the popup has opened.
 const GUARD: Duration = Duration::from_millis(250);
+
+/// Columns that the popup has at least, where the screen has them: room for its keys.
+const NARROWEST: u16 = 92;
 
 /// The popup.
 #[derive(Debug)]
@@ -303,6 +305,9 @@ impl DiffPopup {
             lines.extend(drawn.lines);
             lines.push(Line::default());
         }
+        // A small change needs no wide popup.
+        let longest = lines.iter().map(Line::width).max().unwrap_or(0);
+        self.size.0 = width.min((longest as u16).max(NARROWEST));
         self.lines = lines;
         self.scroll(0);
     }
@@ -354,7 +359,7 @@ impl DiffPopup {
         let inner = popup.draw(frame.area(), frame.buffer_mut(), theme);
         let shown: Vec<Line<'_>> =
             self.lines.iter().skip(self.top).take(usize::from(inner.height)).cloned().collect();
-        frame.render_widget(Paragraph::new(shown), inner);
+        super::Popup::lines(frame, inner, theme, shown);
         None
     }
 

@@ -4,7 +4,6 @@ use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
-use ratatui::widgets::Paragraph;
 
 use super::Reply;
 use crate::command::Context;
@@ -148,7 +147,7 @@ impl TextPopup {
         let inner = popup.draw(frame.area(), frame.buffer_mut(), theme);
         let shown: Vec<Line<'_>> =
             self.lines.iter().skip(self.top).take(usize::from(inner.height)).cloned().collect();
-        frame.render_widget(Paragraph::new(shown), inner);
+        super::Popup::lines(frame, inner, theme, shown);
         None
     }
 }

@@ -7,7 +7,7 @@ use super::super::app::App;
 use super::super::effect::Effect;
 use super::super::layout::Pane;
 use super::super::msg::{Msg, Notice};
-use super::super::popups::{self, Popup};
+use super::super::popups;
 use super::super::theme::Theme;
 use super::{ask, chat, codex, documents, find, manuscript};
 

@@ -27,7 +27,6 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::workbench::{Overrides, Workbench};
 use error::{CliError, Kind};
-use output::Output;
 
 /// A writing companion for novelists: a manuscript, a Codex, and a board of advisors that reads both.
 #[derive(Debug, Parser)]
@@ -74,7 +73,6 @@ enum Verb {
 /// What a verb works with.
 struct Context {
     global: Global,
-    output: Output,
 }
 
 impl Context {
@@ -113,14 +111,13 @@ pub fn main() -> ExitCode {
             let _ = error.print();
             return ExitCode::from(Kind::Usage.exit_code());
         }
-        Err(error) => return Output::new(true).fail(&usage(&error), false),
+        Err(error) => return output::fail(&usage(&error), true, false),
     };
     let Arguments { global, path, verb } = arguments;
-    let debug = global.debug;
-    let context = Context { output: Output::new(global.json), global };
+    let context = Context { global };
     match run(&context, path, verb) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => context.output.fail(&error, debug),
+        Err(error) => output::fail(&error, context.global.json, context.global.debug),
     }
 }
 

@@ -4,11 +4,10 @@ use clap::{Args, Subcommand};
 
 use crate::workbench::Ask;
 
-use super::Context;
 use super::ask::print;
 use super::error::{CliError, Kind};
-use super::output::progress;
 use super::turn::{self, Progress, Who};
+use super::{Context, output};
 
 /// Verify tool calling with a real model
 #[derive(Debug, Args)]
@@ -43,7 +42,7 @@ impl Ai {
         overrides.provider.get_or_insert_with(|| "openai".to_owned());
         let workbench = context.open(overrides)?;
         let (provider, model) = workbench.provider_and_model();
-        progress(&format!("asking {provider}, {model}"));
+        output::progress(&format!("asking {provider}, {model}"));
         let ask = Ask { question: verb.ask, persona: verb.who.persona, smoke: true, ..Ask::default() };
         let mut rows = Progress::default();
         let ran = turn::run(&workbench, &ask, |event| {

@@ -8,10 +8,9 @@ use crate::domain::ids::SessionId;
 use crate::proposal::Status;
 use crate::workbench::Ask;
 
-use super::Context;
 use super::error::{CliError, Kind};
-use super::output::progress;
 use super::turn::{self, Open, Progress, Ran, Who, Words, proposal_json};
+use super::{Context, output};
 
 /// Ask a board member: the answer on standard output, the tools as they run on standard error
 #[derive(Debug, Args)]
@@ -44,13 +43,13 @@ impl AskVerb {
         let (mut rows, mut words) = (Progress::default(), Words::default());
         let ran = turn::run(&workbench, &ask, |event| {
             if self.stream {
-                return stream_line(event, &mut words).map_or(Ok(()), |line| context.output.line(&line));
+                return stream_line(event, &mut words).map_or(Ok(()), |line| output::line(&line));
             }
             rows.show(event);
             Ok(())
         })?;
         if self.stream {
-            return last_line(context, ran);
+            return last_line(ran);
         }
         print(context, ran)
     }
@@ -59,22 +58,22 @@ impl AskVerb {
 /// Prints a turn that is over: the answer alone, or the JSON of all of it.
 pub(super) fn print(context: &Context, ran: Ran) -> Result<(), CliError> {
     if let Some(words) = &ran.finished.not_kept {
-        progress(words);
+        output::progress(words);
     }
-    if context.output.json {
-        context.output.document(&ran.to_json())?;
+    if context.global.json {
+        output::document(&ran.to_json())?;
     } else if ran.failure.is_none() {
-        context.output.text(&ran.finished.grounded.shown)?;
+        output::text(&ran.finished.grounded.shown)?;
     }
     ran.failure.map_or(Ok(()), |error| Err(CliError { told: true, ..error }))
 }
 
-fn last_line(context: &Context, ran: Ran) -> Result<(), CliError> {
+fn last_line(ran: Ran) -> Result<(), CliError> {
     if let Some(words) = &ran.finished.not_kept {
-        progress(words);
+        output::progress(words);
     }
     let event = if ran.failure.is_some() { "failed" } else { "done" };
-    context.output.line(&with_event(event, ran.to_json()))?;
+    output::line(&with_event(event, ran.to_json()))?;
     ran.failure.map_or(Ok(()), |error| Err(CliError { told: true, ..error }))
 }
 

@@ -6,9 +6,8 @@ use crate::domain::codex::EntryType;
 use crate::workbench::Overrides;
 use crate::workbench::look::EntryRow;
 
-use super::Context;
 use super::error::CliError;
-use super::output::progress;
+use super::{Context, output};
 
 /// List, show and search the Codex
 #[derive(Debug, Args)]
@@ -70,34 +69,32 @@ impl Codex {
             }
             Verb::Show { name, of } => {
                 let entry = workbench.entry(of.entry_type, &name)?;
-                if context.output.json {
-                    return context.output.document(&entry);
+                if context.global.json {
+                    return output::document(&entry);
                 }
                 if !entry.also_matched.is_empty() {
-                    progress(&format!("also: {}", entry.also_matched.join(", ")));
+                    output::progress(&format!("also: {}", entry.also_matched.join(", ")));
                 }
-                context.output.text(&entry.text)?;
-                entry.soul.map_or(Ok(()), |soul| context.output.text(&soul))
+                output::text(&entry.text)?;
+                entry.soul.map_or(Ok(()), |soul| output::text(&soul))
             }
             Verb::Mentions { name } => {
                 let mentions = workbench.mentions(&name)?;
-                if context.output.json {
-                    return context.output.document(&mentions);
+                if context.global.json {
+                    return output::document(&mentions);
                 }
                 let line =
                     |m: &crate::workbench::look::MentionRow| format!("{}:{}:{}", m.path, m.line, m.column);
-                context
-                    .output
-                    .table(&mentions.iter().map(|m| vec![line(m), m.name.clone()]).collect::<Vec<_>>())
+                output::table(&mentions.iter().map(|m| vec![line(m), m.name.clone()]).collect::<Vec<_>>())
             }
         }
     }
 }
 
 fn rows(context: &Context, rows: &[EntryRow]) -> Result<(), CliError> {
-    if context.output.json {
-        return context.output.document(&rows);
+    if context.global.json {
+        return output::document(&rows);
     }
     let row = |row: &EntryRow| vec![row.entry_type.to_string(), row.name.clone(), row.path.to_string()];
-    context.output.table(&rows.iter().map(row).collect::<Vec<_>>())
+    output::table(&rows.iter().map(row).collect::<Vec<_>>())
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::workbench::demo;
 
 use super::error::{CliError, Kind};
-use super::{Context, interface};
+use super::{Context, interface, output};
 
 /// Open the example book: a copy in the data folder, as it was left
 #[derive(Debug, Args)]
@@ -22,11 +22,11 @@ impl Demo {
             CliError::new(Kind::Work, format!("The example can't be copied: {e}."))
                 .hint("Set SCRITORIO_DATA_DIR to a folder that can be written to.")
         })?;
-        if context.output.json {
-            return context.output.document(&json!({ "folder": folder }));
+        if context.global.json {
+            return output::document(&json!({ "folder": folder }));
         }
         if !interface::is_possible() {
-            return context.output.text(&folder.display().to_string());
+            return output::text(&folder.display().to_string());
         }
         interface::open(&folder, None)
     }

@@ -7,11 +7,11 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::tui::theme::Depth;
-use crate::workbench::Overrides;
 use crate::workbench::doctor::Report;
+use crate::workbench::{Overrides, Surroundings};
 
-use super::Context;
-use super::error::CliError;
+use super::error::{CliError, Kind};
+use super::{Context, output};
 
 /// Say what was found: book, settings and who set them, keys, provider, terminal
 #[derive(Debug, Args)]
@@ -20,13 +20,18 @@ pub(super) struct Doctor {}
 impl Doctor {
     #[expect(clippy::unused_self, reason = "every verb is executed in the same way")]
     pub(super) fn execute(self, context: &Context) -> Result<(), CliError> {
-        let report = context.open(Overrides::default())?.doctor();
-        if context.output.json {
+        let report = match context.root() {
+            Ok(_) => context.open(Overrides::default())?.doctor(),
+            Err(_) => Report::without_book(
+                &Surroundings::of_process().map_err(|e| CliError::new(Kind::Work, format!("{e}.")))?,
+            ),
+        };
+        if context.global.json {
             let mut value = json!(report);
             value["terminal"] = terminal();
-            return context.output.document(&value);
+            return output::document(&value);
         }
-        context.output.text(&text(&report))
+        output::text(&text(&report))
     }
 }
 
@@ -43,7 +48,11 @@ fn terminal() -> Value {
 fn text(report: &Report) -> String {
     let mut out = String::new();
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let _ = writeln!(out, "Book: {}, in {}", plain(&report.book["title"]), plain(&report.book["folder"]));
+    if report.book.is_null() {
+        out.push_str("Book: none here\n");
+    } else {
+        let _ = writeln!(out, "Book: {}, in {}", plain(&report.book["title"]), plain(&report.book["folder"]));
+    }
     for (what, count) in &report.counts {
         let _ = writeln!(out, "  {what}: {count}");
     }
@@ -55,11 +64,9 @@ fn text(report: &Report) -> String {
     for path in report.book["others"].as_array().map(Vec::as_slice).unwrap_or_default() {
         let _ = writeln!(out, "  neither manuscript, canon nor notes: {}", plain(path));
     }
-    let _ = writeln!(out, "Settings:");
     for (name, chosen) in &report.settings {
-        let _ = writeln!(out, "  {name}: {} ({})", plain(&chosen["value"]), plain(&chosen["from"]));
+        let _ = writeln!(out, "Setting {name}: {} ({})", plain(&chosen["value"]), plain(&chosen["from"]));
     }
-    let _ = writeln!(out, "Providers:");
     for provider in &report.providers {
         let chosen = if provider.chosen { " (chosen)" } else { "" };
         let reachable = match provider.reachable {
@@ -67,12 +74,11 @@ fn text(report: &Report) -> String {
             Some(false) => ", takes no connection",
             None => "",
         };
-        let _ = writeln!(out, "  {}{chosen}: {}{reachable}", provider.name, provider.destination);
+        let _ = writeln!(out, "Provider {}{chosen}: {}{reachable}", provider.name, provider.destination);
     }
-    let _ = writeln!(out, "Keys:");
     for key in &report.keychain {
         let problem = key.problem.as_deref().map(|p| format!(" ({p})")).unwrap_or_default();
-        let _ = writeln!(out, "  {}: {}{problem}, variable {}", key.provider, key.source, key.variable);
+        let _ = writeln!(out, "Key of {}: {}{problem}, variable {}", key.provider, key.source, key.variable);
     }
     for (machine, verdict) in &report.provenance {
         let _ = writeln!(out, "Provenance of {machine}: {verdict}");

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::workbench::init;
 
-use super::Context;
 use super::error::CliError;
+use super::{Context, output};
 
 /// Make a new book, or add settings to a manuscript that is there
 #[derive(Debug, Args)]
@@ -21,9 +21,9 @@ pub(super) struct Init {
 impl Init {
     pub(super) fn execute(self, context: &Context) -> Result<(), CliError> {
         let (root, made) = init::init(&self.folder)?;
-        if context.output.json {
-            return context.output.document(&json!({ "folder": root, "made": made }));
+        if context.global.json {
+            return output::document(&json!({ "folder": root, "made": made }));
         }
-        context.output.text(&format!("{}\n{}", root.display(), made.join("\n")))
+        output::text(&format!("{}\n{}", root.display(), made.join("\n")))
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn execute(context: &Context, path: Option<PathBuf>) -> Result<(), Cl
         Some(path) if path.is_dir() => (Workbench::find(&path).unwrap_or(path), None),
         Some(path) => file_of_book(&path)?,
     };
-    if context.output.json || !is_possible() {
+    if context.global.json || !is_possible() {
         return Err(CliError::new(Kind::Usage, "The interface needs a terminal.")
             .hint("`scritorio --help` lists what works without one."));
     }

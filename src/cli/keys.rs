@@ -12,7 +12,7 @@ use crate::workbench::keys::{KeyError, KeyStatus, Keys};
 use crate::workbench::provider::{NAMES, OFFLINE};
 
 use super::error::{CliError, Kind};
-use super::{Context, masked};
+use super::{Context, masked, output};
 
 /// Most bytes that are read as a key.
 const MAX_KEY: u64 = 64 * 1024;
@@ -104,12 +104,12 @@ fn explain(error: KeyError, provider: &str) -> CliError {
 }
 
 fn done(context: &Context, status: &KeyStatus, words: &str) -> Result<(), CliError> {
-    if context.output.json { context.output.document(&json!(status)) } else { context.output.text(words) }
+    if context.global.json { output::document(&json!(status)) } else { output::text(words) }
 }
 
 fn status(context: &Context, all: &[KeyStatus]) -> Result<(), CliError> {
-    if context.output.json {
-        return context.output.document(&all);
+    if context.global.json {
+        return output::document(&all);
     }
     let row = |status: &KeyStatus| {
         let place = match status.source {
@@ -123,5 +123,5 @@ fn status(context: &Context, all: &[KeyStatus]) -> Result<(), CliError> {
         let problem = status.problem.as_deref().map(|p| format!(" ({p})")).unwrap_or_default();
         vec![status.provider.clone(), place + &problem]
     };
-    context.output.table(&all.iter().map(row).collect::<Vec<_>>())
+    output::table(&all.iter().map(row).collect::<Vec<_>>())
 }

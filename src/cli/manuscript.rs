@@ -5,8 +5,8 @@ use serde_json::json;
 
 use crate::workbench::Overrides;
 
-use super::Context;
 use super::error::CliError;
+use super::{Context, output};
 
 /// List, show and search the chapters
 #[derive(Debug, Args)]
@@ -38,12 +38,11 @@ enum Verb {
 impl Manuscript {
     pub(super) fn execute(self, context: &Context) -> Result<(), CliError> {
         let workbench = context.open(Overrides::default())?;
-        let output = &context.output;
         match self.verb {
             Verb::List => {
                 let chapters = workbench.chapters();
-                if output.json {
-                    return output.document(&chapters);
+                if context.global.json {
+                    return output::document(&chapters);
                 }
                 let row = |c: &crate::workbench::look::ChapterRow| {
                     vec![
@@ -53,12 +52,12 @@ impl Manuscript {
                         c.path.to_string(),
                     ]
                 };
-                output.table(&chapters.iter().map(row).collect::<Vec<_>>())
+                output::table(&chapters.iter().map(row).collect::<Vec<_>>())
             }
             Verb::Show { reference } => {
                 let (chapter, text) = workbench.chapter(&reference)?;
-                if output.json {
-                    return output.document(&json!({
+                if context.global.json {
+                    return output::document(&json!({
                         "number": chapter.number,
                         "title": chapter.title,
                         "path": chapter.path,
@@ -66,17 +65,17 @@ impl Manuscript {
                         "text": text,
                     }));
                 }
-                output.text(&text)
+                output::text(&text)
             }
             Verb::Search { query, limit } => {
                 let passages = workbench.search_manuscript(&query, limit);
-                if output.json {
-                    return output.document(&passages);
+                if context.global.json {
+                    return output::document(&passages);
                 }
                 let row = |p: &crate::workbench::look::PassageRow| {
                     vec![format!("{}:{}:{}", p.path, p.line, p.column), p.excerpt.clone()]
                 };
-                output.table(&passages.iter().map(row).collect::<Vec<_>>())
+                output::table(&passages.iter().map(row).collect::<Vec<_>>())
             }
         }
     }

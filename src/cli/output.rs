@@ -14,71 +14,60 @@ use crate::domain::safe_text;
 
 use super::error::{CliError, Kind};
 
-/// Where results go.
-pub(super) struct Output {
-    pub json: bool,
-    terminal: bool,
+/// Prints the one JSON document of a verb.
+pub(super) fn document(value: &impl Serialize) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(value).map_err(|e| broken(&e))?;
+    raw(&visible(&text))
 }
 
-impl Output {
-    pub(super) fn new(json: bool) -> Self {
-        Self { json, terminal: io::stdout().is_terminal() }
-    }
+/// Prints one JSON line of a stream.
+pub(super) fn line(value: &impl Serialize) -> Result<(), CliError> {
+    let text = serde_json::to_string(value).map_err(|e| broken(&e))?;
+    raw(&visible(&text))
+}
 
-    /// Prints the one JSON document of a verb.
-    pub(super) fn document(&self, value: &impl Serialize) -> Result<(), CliError> {
-        let text = serde_json::to_string_pretty(value).map_err(|e| broken(&e))?;
-        raw(&visible(&text))
-    }
+/// Prints text for people. Into a pipe it goes byte for byte.
+pub(super) fn text(text: &str) -> Result<(), CliError> {
+    if io::stdout().is_terminal() { raw(&safe_text::block(text)) } else { raw(text) }
+}
 
-    /// Prints one JSON line of a stream.
-    pub(super) fn line(&self, value: &impl Serialize) -> Result<(), CliError> {
-        let text = serde_json::to_string(value).map_err(|e| broken(&e))?;
-        raw(&visible(&text))
+/// Prints a table for people: columns are as wide as their longest cell.
+pub(super) fn table(rows: &[Vec<String>]) -> Result<(), CliError> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |n: usize| rows.iter().filter_map(|r| r.get(n)).map(|c| c.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for row in rows {
+        let last = row.len().saturating_sub(1);
+        for (n, cell) in row.iter().enumerate() {
+            let cell = safe_text::line(cell);
+            let _ = if n == last { writeln!(out, "{cell}") } else { write!(out, "{cell:0$}  ", widths[n]) };
+        }
     }
+    if out.is_empty() { Ok(()) } else { raw(out.trim_end()) }
+}
 
-    /// Prints text for people. Into a pipe it goes byte for byte.
-    pub(super) fn text(&self, text: &str) -> Result<(), CliError> {
-        if self.terminal { raw(&safe_text::block(text)) } else { raw(text) }
+/// Says what went wrong, and returns the exit code.
+pub(super) fn fail(error: &CliError, json: bool, debug: bool) -> ExitCode {
+    let say = |words: &str| {
+        if !words.is_empty() {
+            let _ = writeln!(io::stderr(), "{}", safe_text::block(words));
+        }
+    };
+    if json && !error.told {
+        let _ = document(&json!({ "error": error.to_json() }));
     }
-
-    /// Prints a table for people: columns are as wide as their longest cell.
-    pub(super) fn table(&self, rows: &[Vec<String>]) -> Result<(), CliError> {
-        let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width =
-            |n: usize| rows.iter().filter_map(|r| r.get(n)).map(|c| c.chars().count()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        let mut out = String::new();
-        for row in rows {
-            let last = row.len().saturating_sub(1);
-            for (n, cell) in row.iter().enumerate() {
-                let cell = safe_text::line(cell);
-                let _ =
-                    if n == last { writeln!(out, "{cell}") } else { write!(out, "{cell:0$}  ", widths[n]) };
-            }
-        }
-        if out.is_empty() { Ok(()) } else { raw(out.trim_end()) }
+    if !json {
+        say(&error.message);
+        say(&error.hint);
     }
-
-    /// Says what went wrong, and returns the exit code.
-    pub(super) fn fail(&self, error: &CliError, debug: bool) -> ExitCode {
-        if self.json && !error.told {
-            let _ = self.document(&json!({ "error": error.to_json() }));
-        }
-        if !self.json {
-            let _ = writeln!(io::stderr(), "{}", safe_text::block(&error.message));
-            if !error.hint.is_empty() {
-                let _ = writeln!(io::stderr(), "{}", safe_text::block(&error.hint));
-            }
-        }
-        if debug && !error.details.is_empty() {
-            let _ = writeln!(io::stderr(), "{}", safe_text::block(&error.details));
-        }
-        if error.backtrace.status() == std::backtrace::BacktraceStatus::Captured {
-            let _ = writeln!(io::stderr(), "{}", error.backtrace);
-        }
-        ExitCode::from(error.kind.exit_code())
+    if debug {
+        say(&error.details);
     }
+    if error.backtrace.status() == std::backtrace::BacktraceStatus::Captured {
+        say(&error.backtrace.to_string());
+    }
+    ExitCode::from(error.kind.exit_code())
 }
 
 /// Says on standard error how the work goes on.

@@ -5,9 +5,9 @@ use serde_json::json;
 
 use crate::workbench::Ask;
 
-use super::Context;
 use super::error::CliError;
 use super::turn::{Open, Who};
+use super::{Context, output};
 
 /// Show what a question would send, byte for byte, without sending it
 #[derive(Debug, Args)]
@@ -42,8 +42,8 @@ impl Prompt {
         };
         let peek = workbench.peek(&ask, format)?;
         match self.format {
-            Format::Responses | Format::Chat => context.output.document(&peek.body),
-            Format::Text if context.output.json => context.output.document(&json!({
+            Format::Responses | Format::Chat => output::document(&peek.body),
+            Format::Text if context.global.json => output::document(&json!({
                 "destination": peek.destination,
                 "instructions": peek.instructions,
                 "context": peek.context,
@@ -53,7 +53,7 @@ impl Prompt {
                 "bytes": peek.bytes,
                 "body": peek.body,
             })),
-            Format::Text => context.output.text(&peek.text()),
+            Format::Text => output::text(&peek.text()),
         }
     }
 }

@@ -9,9 +9,9 @@ use crate::domain::ids::{BookPath, ProposalId};
 use crate::proposal::{FileChange, diff};
 use crate::workbench::{Overrides, QueuedProposal, Workbench};
 
-use super::Context;
 use super::error::{CliError, Kind};
 use super::turn::proposal_json;
+use super::{Context, output};
 
 /// List, show and judge the changes that board members proposed
 #[derive(Debug, Args)]
@@ -64,10 +64,10 @@ impl Proposals {
             Verb::Show(one) => show(context, &workbench, &find(&workbench, &one)?),
             Verb::Diff(one) => {
                 let diffs = differences(&workbench, &find(&workbench, &one)?);
-                if context.output.json {
-                    return context.output.document(&json!(diffs));
+                if context.global.json {
+                    return output::document(&json!(diffs));
                 }
-                context.output.text(&diffs.iter().map(|d| d.diff.as_str()).collect::<String>())
+                output::text(&diffs.iter().map(|d| d.diff.as_str()).collect::<String>())
             }
             Verb::Apply(one) => judged(context, &workbench.apply(&one.id(), &[])?),
             Verb::Reject { one, why } => judged(context, &workbench.reject(&one.id(), why.as_deref())?),
@@ -91,8 +91,8 @@ fn to_json(queued: &QueuedProposal) -> Value {
 }
 
 fn list(context: &Context, all: &[QueuedProposal]) -> Result<(), CliError> {
-    if context.output.json {
-        return context.output.document(&all.iter().map(to_json).collect::<Vec<_>>());
+    if context.global.json {
+        return output::document(&all.iter().map(to_json).collect::<Vec<_>>());
     }
     let row = |q: &QueuedProposal| {
         let path = q.proposal.path().map_or("", BookPath::as_str);
@@ -103,7 +103,7 @@ fn list(context: &Context, all: &[QueuedProposal]) -> Result<(), CliError> {
             q.proposal.summary.clone(),
         ]
     };
-    context.output.table(&all.iter().map(row).collect::<Vec<_>>())
+    output::table(&all.iter().map(row).collect::<Vec<_>>())
 }
 
 /// One file of a proposal beside what is on disk.
@@ -135,10 +135,10 @@ fn differences(workbench: &Workbench, queued: &QueuedProposal) -> Vec<Difference
 
 fn show(context: &Context, workbench: &Workbench, queued: &QueuedProposal) -> Result<(), CliError> {
     let differences = differences(workbench, queued);
-    if context.output.json {
+    if context.global.json {
         let mut value = to_json(queued);
         value["files"] = json!(differences);
-        return context.output.document(&value);
+        return output::document(&value);
     }
     let proposal = &queued.proposal;
     let mut text = String::new();
@@ -148,13 +148,13 @@ fn show(context: &Context, workbench: &Workbench, queued: &QueuedProposal) -> Re
     let _ = writeln!(text, "{} ({})", proposal.summary, queued.status.as_str());
     let _ = writeln!(text, "{} {}, by {}\n", proposal.entry_type, proposal.entry, proposal.tool);
     text.extend(differences.iter().map(|d| d.diff.as_str()));
-    context.output.text(&text)
+    output::text(&text)
 }
 
 fn judged(context: &Context, queued: &QueuedProposal) -> Result<(), CliError> {
-    if context.output.json {
-        return context.output.document(&to_json(queued));
+    if context.global.json {
+        return output::document(&to_json(queued));
     }
     let paths: Vec<_> = queued.proposal.files.iter().map(|f| f.path.as_str()).collect();
-    context.output.text(&format!("{} {}: {}", queued.status.as_str(), queued.proposal.id, paths.join(", ")))
+    output::text(&format!("{} {}: {}", queued.status.as_str(), queued.proposal.id, paths.join(", ")))
 }

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use crate::tools::{Registry, ToolSpec, schema};
 use crate::workbench::Overrides;
 
-use super::Context;
 use super::error::{CliError, Kind};
 use super::turn::Open;
+use super::{Context, output};
 
 /// List the tools that a board member may call, or call one
 #[derive(Debug, Args)]
@@ -66,7 +66,7 @@ fn list(context: &Context, format: Format) -> Result<(), CliError> {
         Format::Chat => schema::chat_completions,
         Format::Ollama => schema::ollama,
         Format::Mcp => schema::mcp,
-        Format::Table if context.output.json => |spec| {
+        Format::Table if context.global.json => |spec| {
             json!({
                 "name": spec.name,
                 "effect": spec.effect.as_str(),
@@ -83,10 +83,10 @@ fn list(context: &Context, format: Format) -> Result<(), CliError> {
                     first_sentence(spec.about).to_owned(),
                 ]
             };
-            return context.output.table(&registry.specs().map(row).collect::<Vec<_>>());
+            return output::table(&registry.specs().map(row).collect::<Vec<_>>());
         }
     };
-    context.output.document(&registry.specs().map(encode).collect::<Vec<_>>())
+    output::document(&registry.specs().map(encode).collect::<Vec<_>>())
 }
 
 fn first_sentence(about: &str) -> &str {
@@ -97,10 +97,10 @@ fn call(context: &Context, name: &str, arguments: &str, open: &Open) -> Result<(
     let workbench = context.open(Overrides::default())?;
     let ask = open.ask(&workbench, String::new())?;
     match workbench.call_tool(name, arguments, &ask) {
-        Ok(result) => context.output.document(&result),
+        Ok(result) => output::document(&result),
         Err(error) => {
             // The model gets the error as a result; so does whoever stands in for it.
-            context.output.document(&error.to_result())?;
+            output::document(&error.to_result())?;
             Err(CliError { told: true, ..CliError::new(Kind::Work, format!("{error}.")) })
         }
     }

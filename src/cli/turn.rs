@@ -16,7 +16,7 @@ use crate::proposal::{Proposal, Status};
 use crate::workbench::{Ask, Finished, Overrides, Workbench};
 
 use super::error::{CliError, Kind};
-use super::output::progress;
+use super::output;
 
 /// Who is asked, and with which model.
 #[derive(Debug, Clone, Args)]
@@ -216,14 +216,14 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn show(&mut self, event: &TurnEventKind) {
         match event {
-            TurnEventKind::Round { round, of } => progress(&format!("round {round} of {of}")),
+            TurnEventKind::Round { round, of } => output::progress(&format!("round {round} of {of}")),
             TurnEventKind::Tool(record) => self.tool(record),
             TurnEventKind::Proposed(proposal) => {
                 let path = proposal.path().map_or("", BookPath::as_str);
-                progress(&format!("  proposed {} for {path}: {}", proposal.id, proposal.summary));
+                output::progress(&format!("  proposed {} for {path}: {}", proposal.id, proposal.summary));
             }
-            TurnEventKind::Tier(tier) => progress(&format!("  tier: {tier}")),
-            TurnEventKind::Retry(why) => progress(&format!("  again: {why}")),
+            TurnEventKind::Tier(tier) => output::progress(&format!("  tier: {tier}")),
+            TurnEventKind::Retry(why) => output::progress(&format!("  again: {why}")),
             TurnEventKind::Text(_)
             | TurnEventKind::Reasoning
             | TurnEventKind::Usage(_)
@@ -236,7 +236,7 @@ impl Progress {
         if before == Some(record.status) || record.status == ToolStatus::Queued {
             return;
         }
-        progress(&tool_row(record));
+        output::progress(&tool_row(record));
     }
 }
 

@@ -61,3 +61,42 @@ fn tool_choice(choice: &ToolChoice) -> Value {
         ToolChoice::Named(name) => json!({ "type": "function", "function": { "name": name } }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::CallId;
+    use crate::providers::Options;
+
+    #[test]
+    fn every_call_in_the_body_has_its_output() {
+        let call =
+            |id: &str| Item::Call { call_id: CallId::new(id), name: "t".into(), arguments: "{}".into() };
+        let registry = Registry::canon_only();
+        let request = Request {
+            model: "m".into(),
+            instructions: "Be kind.".into(),
+            items: vec![
+                Item::Author("Who?".into()),
+                Item::Raw(json!({ "type": "reasoning" })),
+                call("c-1"),
+                Item::Output { call_id: CallId::new("c-1"), name: "t".into(), output: "[]".into() },
+                call("c-2"),
+                Item::Persona("She.".into()),
+            ],
+            fresh: 0,
+            previous_response_id: Some("resp_1".into()),
+            tools: registry.specs().map(schema::responses).collect(),
+            tool_choice: ToolChoice::Named("search_codex".into()),
+            options: Options { verbosity: Some("low".into()), ..Options::default() },
+        };
+        let body = body(&request, &registry);
+        let roles: Vec<_> = body["messages"].as_array().unwrap().iter().map(|m| m["role"].clone()).collect();
+        assert_eq!(roles, ["system", "user", "assistant", "tool", "assistant"]);
+        assert_eq!(body["messages"][2]["tool_calls"][0]["id"], body["messages"][3]["tool_call_id"]);
+        assert_eq!(body["tool_choice"]["function"]["name"], "search_codex");
+        assert_eq!(body["tools"].as_array().unwrap().len(), 12);
+        assert_eq!((&body["parallel_tool_calls"], &body["verbosity"]), (&json!(false), &json!("low")));
+        assert!(body.get("previous_response_id").is_none() && body.get("max_completion_tokens").is_none());
+    }
+}

@@ -14,16 +14,16 @@ use crate::domain::book::Warning;
 use crate::domain::codex::EntryType;
 use crate::store::provenance::Verdict;
 
-use super::Workbench;
-use super::keys::KeyStatus;
+use super::keys::{KeyStatus, Keys};
 use super::provider::{NAMES, OFFLINE};
+use super::{Surroundings, Workbench};
 
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// The report. The front end adds its terminal.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
-    /// Name, title, folder, and the source of every chapter's number.
+    /// Name, title, folder, and the source of every chapter's number; null without a book.
     pub book: Value,
     /// Each setting, with its value and who set it.
     pub settings: BTreeMap<&'static str, Value>,
@@ -52,6 +52,26 @@ pub struct ProviderReport {
     pub destination: String,
     /// Whether its server takes connections; `None`: not tried.
     pub reachable: Option<bool>,
+}
+
+impl Report {
+    /// Looks at what there is without a book: keys. The rest is empty.
+    pub fn without_book(surroundings: &Surroundings) -> Self {
+        Self {
+            book: Value::Null,
+            settings: BTreeMap::new(),
+            providers: vec![],
+            keychain: statuses(&Keys::new(surroundings)),
+            warnings: vec![],
+            counts: BTreeMap::new(),
+            provenance: BTreeMap::new(),
+            open_in: None,
+        }
+    }
+}
+
+fn statuses(keys: &Keys) -> Vec<KeyStatus> {
+    NAMES.iter().filter(|name| **name != OFFLINE).map(|name| keys.status(name)).collect()
 }
 
 impl Workbench {
@@ -87,7 +107,7 @@ impl Workbench {
                 ("theme", json!(choices.theme)),
             ]),
             providers: NAMES.iter().map(|name| self.provider_report(name, &choices.provider.value)).collect(),
-            keychain: NAMES.iter().filter(|n| **n != OFFLINE).map(|n| self.inner.keys.status(n)).collect(),
+            keychain: statuses(self.keys()),
             warnings: config_warnings.chain(book_warnings).collect(),
             counts,
             provenance: self.ledger().verify().unwrap_or_default().into_iter().collect(),

@@ -135,3 +135,96 @@ fn refusal(queued: &Queued) -> Option<String> {
         format!("I rejected your proposal \"{}\" for {path}. My reason: {why}", queued.proposal.summary)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::conversation::{Failure, FailureKind, Turn, Usage};
+    use crate::domain::ids::TurnId;
+
+    const HERE: &str = "https://example.org/v1/responses";
+
+    fn said(n: u32) -> Vec<Item> {
+        let call_id = CallId::new(format!("call_{n}"));
+        vec![
+            Item::Context("An open chapter.".into()),
+            Item::Author(format!("Question {n}")),
+            Item::Raw(json!({ "type": "reasoning", "id": n, "encrypted_content": "x" })),
+            Item::Call { call_id: call_id.clone(), name: "search_codex".into(), arguments: "{}".into() },
+            Item::Output { call_id, name: "search_codex".into(), output: "[]".into() },
+            Item::Persona(format!("Answer {n}")),
+        ]
+    }
+
+    fn kept(n: u32, status: TurnStatus, destination: &str) -> Kept {
+        Kept {
+            turn: Turn {
+                id: TurnId::new(format!("t-{n}")),
+                asked_at: String::new(),
+                persona: format!("persona-{n}"),
+                provider: "openai".into(),
+                model: "m".into(),
+                question: format!("Question {n}"),
+                selection: None,
+                tools: vec![],
+                answer: String::new(),
+                quotes: vec![],
+                proposals: vec![],
+                status,
+                rounds: 1,
+                tier: None,
+                usage: Usage::default(),
+                response_id: Some(format!("resp_{n}")),
+            },
+            items: to_stored(&said(n)),
+            material: vec![Stretch { path: BookPath::new("a.md").unwrap(), text: format!("Section {n}") }],
+            kept_by_server: true,
+            destination: destination.into(),
+            preface: Preface::default(),
+        }
+    }
+
+    #[test]
+    fn what_was_said_survives_the_disk() {
+        let text = serde_json::to_string(&to_stored(&said(1))).unwrap();
+        assert_eq!(from_stored(&serde_json::from_str::<Vec<Value>>(&text).unwrap()), said(1));
+    }
+
+    #[test]
+    fn a_turn_with_an_item_of_a_later_version_is_left_out_whole() {
+        let mut stored = to_stored(&said(1));
+        stored.push(json!({ "image": "x" }));
+        assert!(from_stored(&stored).is_empty());
+    }
+
+    #[test]
+    fn the_next_turn_continues_from_the_last_response_of_the_same_server() {
+        let before = before(&[kept(1, TurnStatus::Done, HERE), kept(2, TurnStatus::Done, HERE)], HERE);
+        assert_eq!(before.history, [said(1), said(2)].concat());
+        assert_eq!(before.continue_from, Some((12, "resp_2".into())));
+        assert_eq!(before.persona.as_deref(), Some("persona-2"));
+        let path = BookPath::new("a.md").unwrap();
+        assert!(before.seen.holds(&path, "Section 1") && before.seen.holds(&path, "Section 2"));
+    }
+
+    #[test]
+    fn another_server_gets_the_words_without_what_only_the_first_can_read() {
+        let before = before(&[kept(1, TurnStatus::Done, HERE)], "elsewhere");
+        assert_eq!(before.continue_from, None);
+        assert_eq!(before.history.len(), said(1).len() - 1);
+        assert!(!before.history.iter().any(|item| matches!(item, Item::Raw(_))));
+    }
+
+    #[test]
+    fn a_failed_turn_is_not_repeated_to_the_model_and_a_cancelled_one_is() {
+        let failure = Failure { kind: FailureKind::Provider, message: String::new(), hint: String::new() };
+        let mut cancelled = kept(3, TurnStatus::Cancelled, HERE);
+        cancelled.kept_by_server = false;
+        let turns = [kept(1, TurnStatus::Done, HERE), kept(2, TurnStatus::Failed(failure), HERE), cancelled];
+        let before = before(&turns, HERE);
+        assert_eq!(before.history, [said(1), said(3)].concat());
+        assert_eq!(before.continue_from, Some((6, "resp_1".into())), "what the server lacks is sent");
+    }
+}

@@ -78,7 +78,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (root, made) = init(&folder.path().join("the-\"long\"-night")).unwrap();
         let book = book::read(&root).unwrap();
-        assert_eq!(book.title(), "The \"Long\" Night");
+        assert_eq!(book.title(), "The \"long\" Night");
         assert_eq!(book.chapters.len(), 1);
         assert!(book.warnings.is_empty(), "{:?}", book.warnings);
         assert!(made.iter().all(|path| root.join(path).exists()));

@@ -247,3 +247,193 @@ impl From<JournalError> for JudgeError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::domain::codex::EntryType;
+    use crate::domain::ids::{SessionId, TurnId};
+    use crate::proposal::FileChange;
+    use crate::workbench::{Overrides, Surroundings};
+
+    struct Desk {
+        folder: tempfile::TempDir,
+        bench: Workbench,
+    }
+
+    impl Desk {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let book = folder.path().join("book");
+            fs::create_dir_all(book.join("codex/characters")).unwrap();
+            fs::write(book.join("codex/characters/mira.md"), "role: rival\n").unwrap();
+            let surroundings = Surroundings::in_folders(folder.path());
+            let bench = Workbench::open_in(&book, Overrides::default(), surroundings).unwrap();
+            Self { folder, bench }
+        }
+
+        /// The same book after the program was started again.
+        fn again(&self) -> Workbench {
+            let surroundings = Surroundings::in_folders(self.folder.path());
+            Workbench::open_in(self.bench.root(), Overrides::default(), surroundings).unwrap()
+        }
+
+        fn propose(&self, files: &[(&str, Option<&str>, &str)]) -> ProposalId {
+            let id = ProposalId::mint();
+            let file = |(path, base, proposed): &(&str, Option<&str>, &str)| FileChange {
+                path: BookPath::new(path).unwrap(),
+                base: base.map(str::to_owned),
+                base_hash: base.map(sha256_hex),
+                proposed: (*proposed).to_owned(),
+            };
+            let proposal = Proposal {
+                id: id.clone(),
+                tool: "propose_codex_update".into(),
+                entry_type: EntryType::Character,
+                entry: "Mira".into(),
+                summary: "Mira is an ally".into(),
+                warnings: vec![],
+                files: files.iter().map(file).collect(),
+                edited: false,
+            };
+            self.bench.queue(&SessionId::new("s-1"), &TurnId::new("t-1"), &proposal).unwrap();
+            id
+        }
+
+        fn both(&self) -> ProposalId {
+            self.propose(&[
+                ("codex/characters/mira.md", Some("role: rival\n"), "role: ally\n"),
+                ("codex/characters/ilse/soul.md", None, "Ilse\n"),
+            ])
+        }
+
+        fn read(&self, path: &str) -> Option<String> {
+            fs::read_to_string(self.bench.root().join(path)).ok()
+        }
+    }
+
+    #[test]
+    fn accepting_writes_and_taking_back_restores_also_after_a_restart() {
+        let desk = Desk::new();
+        let id = desk.both();
+        assert_eq!(desk.bench.apply(&id, &[]).unwrap().status, Status::Applied);
+        assert_eq!(desk.read("codex/characters/mira.md").unwrap(), "role: ally\n");
+        assert_eq!(desk.again().undo(&id).unwrap().status, Status::Undone);
+        assert_eq!(desk.read("codex/characters/mira.md").unwrap(), "role: rival\n");
+        assert!(!desk.bench.root().join("codex/characters/ilse").exists());
+        assert_eq!(desk.bench.redo(&id).unwrap().status, Status::Applied);
+        assert_eq!(desk.read("codex/characters/ilse/soul.md").unwrap(), "Ilse\n");
+    }
+
+    #[test]
+    fn a_verdict_fits_the_state_or_is_refused() {
+        let desk = Desk::new();
+        let id = desk.both();
+        assert!(matches!(desk.bench.undo(&id), Err(JudgeError::State { .. })));
+        assert!(matches!(desk.bench.redo(&id), Err(JudgeError::State { .. })));
+        desk.bench.reject(&id, Some(" ")).unwrap();
+        assert_eq!(desk.bench.proposal(&id).unwrap().why, None);
+        let error = desk.bench.apply(&id, &[]).unwrap_err().to_string();
+        assert!(error.ends_with("is rejected, so it can't be applied"), "{error}");
+        assert!(matches!(desk.bench.apply(&ProposalId::new("p-none"), &[]), Err(JudgeError::Unknown(_))));
+    }
+
+    #[test]
+    fn what_the_author_edited_is_what_is_written() {
+        let desk = Desk::new();
+        let id = desk.both();
+        assert!(desk.bench.edit(&id, 0, "role: friend\n".into()).unwrap().proposal.edited);
+        assert!(matches!(desk.bench.edit(&id, 2, String::new()), Err(JudgeError::NoFile { files: 2, .. })));
+        desk.bench.apply(&id, &[]).unwrap();
+        assert_eq!(desk.read("codex/characters/mira.md").unwrap(), "role: friend\n");
+        assert!(matches!(desk.bench.edit(&id, 0, String::new()), Err(JudgeError::State { .. })));
+    }
+
+    #[test]
+    fn a_file_that_is_there_by_now_is_not_overwritten() {
+        let desk = Desk::new();
+        let id = desk.both();
+        fs::create_dir_all(desk.bench.root().join("codex/characters/ilse")).unwrap();
+        fs::write(desk.bench.root().join("codex/characters/ilse/soul.md"), "mine").unwrap();
+        assert_eq!(desk.bench.proposal(&id).unwrap().status, Status::Stale);
+        assert!(matches!(desk.bench.apply(&id, &[]), Err(JudgeError::Conflict(Conflict::Exists { .. }))));
+        assert_eq!(desk.read("codex/characters/mira.md").unwrap(), "role: rival\n", "all or nothing");
+    }
+
+    #[test]
+    fn a_hidden_folder_is_out_of_bounds() {
+        let desk = Desk::new();
+        for path in [".git/hooks/pre-commit", ".scritorio/proposals.jsonl", "codex/.x/a.md"] {
+            let id = desk.propose(&[(path, None, "x")]);
+            assert!(matches!(desk.bench.apply(&id, &[]), Err(JudgeError::Hidden { .. })), "{path}");
+            assert!(desk.bench.root().join(path).is_file() == path.contains("proposals.jsonl"));
+        }
+    }
+
+    /// Applies, and forgets that it did: what is left on the disk when the program ends right after the files were written.
+    fn cut_short(desk: &Desk, id: &ProposalId) {
+        let queue = desk.bench.root().join(".scritorio/proposals.jsonl");
+        let before = fs::read(&queue).unwrap();
+        desk.bench.apply(id, &[]).unwrap();
+        fs::write(&queue, before).unwrap();
+    }
+
+    #[test]
+    fn an_apply_that_was_written_but_not_recorded_counts_as_applied() {
+        let desk = Desk::new();
+        let id = desk.both();
+        cut_short(&desk, &id);
+        let bench = desk.again();
+        assert_eq!(bench.proposal(&id).unwrap().status, Status::Applied);
+        assert!(matches!(bench.apply(&id, &[]), Err(JudgeError::State { status: Status::Applied, .. })));
+        bench.undo(&id).unwrap();
+        assert_eq!(desk.read("codex/characters/mira.md").unwrap(), "role: rival\n");
+    }
+
+    #[test]
+    fn an_apply_that_was_half_written_says_so_and_is_put_right_first() {
+        let desk = Desk::new();
+        let id = desk.both();
+        cut_short(&desk, &id);
+        fs::remove_dir_all(desk.bench.root().join("codex/characters/ilse")).unwrap();
+        let bench = desk.again();
+        let queued = bench.proposal(&id).unwrap();
+        assert_eq!(queued.status, Status::Pending);
+        assert_eq!(queued.proposal.warnings, [INTERRUPTED]);
+        bench.reject(&id, None).unwrap();
+        assert_eq!(desk.read("codex/characters/mira.md").unwrap(), "role: rival\n");
+        assert_eq!(bench.proposal(&id).unwrap().status, Status::Rejected);
+    }
+
+    #[test]
+    fn chosen_hunks_alone_are_written_and_taken_back_and_written_again() {
+        let desk = Desk::new();
+        let base = "one\n2\n3\n4\n5\n6\n7\nend\n";
+        fs::write(desk.bench.root().join("codex/characters/mira.md"), base).unwrap();
+        let proposed = base.replace("one", "ONE").replace("end", "END");
+        let id = desk.propose(&[("codex/characters/mira.md", Some(base), &proposed)]);
+        desk.bench.apply(&id, &[vec![true, false]]).unwrap();
+        let half = base.replace("one", "ONE");
+        assert_eq!(desk.read("codex/characters/mira.md").unwrap(), half);
+        desk.bench.undo(&id).unwrap();
+        desk.bench.redo(&id).unwrap();
+        assert_eq!(desk.read("codex/characters/mira.md").unwrap(), half, "what was chosen stays chosen");
+    }
+
+    #[test]
+    fn two_that_judge_at_once_do_not_both_win() {
+        let desk = Desk::new();
+        let id = desk.both();
+        let won = std::thread::scope(|scope| {
+            let judges = [desk.again(), desk.again()].map(|bench| {
+                let id = id.clone();
+                scope.spawn(move || bench.apply(&id, &[]).is_ok())
+            });
+            judges.map(|judge| judge.join().unwrap())
+        });
+        assert_eq!(won.iter().filter(|won| **won).count(), 1);
+        assert_eq!(desk.read("codex/characters/mira.md").unwrap(), "role: ally\n");
+    }
+}

@@ -200,3 +200,45 @@ impl Workbench {
         &self.inner.keys
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_environment_and_keychain_a_missing_key_says_how_to_set_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = Keys::new(&Surroundings::in_folders(folder.path()));
+        assert!(!keys.is_likely("openai"));
+        let failure = keys.require("openai").unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Provider);
+        assert!(
+            failure.hint.contains("scritorio keys set openai") && failure.hint.contains("OPENAI_API_KEY")
+        );
+        assert!(matches!(keys.set("openai", "sk-x"), Err(KeyError::Off)));
+        assert_eq!(keys.status("openai").source, "none");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn that_a_key_was_set_is_known_without_asking_the_keychain() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut surroundings = Surroundings::in_folders(folder.path());
+        surroundings.keys = true;
+        let keys = Keys::new(&surroundings);
+        keys.mark("some-provider", true).unwrap();
+        assert!(keys.is_likely("some-provider"));
+        let marker = std::fs::read_to_string(folder.path().join("data/keychain.json")).unwrap();
+        assert_eq!(marker, r#"{"v":1,"keychain":["some-provider"]}"#);
+        keys.mark("some-provider", false).unwrap();
+        assert!(!keys.is_likely("some-provider"));
+    }
+
+    #[test]
+    fn keys_are_never_printed_with_what_holds_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = Keys::new(&Surroundings::in_folders(folder.path()));
+        keys.found().insert("openai".into(), ApiKey::new("sk-hidden").unwrap());
+        assert!(!format!("{keys:?}").contains("sk-hidden"));
+    }
+}

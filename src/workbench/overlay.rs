@@ -34,3 +34,29 @@ pub(super) fn with_text(book: &Arc<Book>, path: &BookPath, text: &str) -> Arc<Bo
     }
     Arc::new(book)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::manuscript::{Chapter, NumberFrom};
+
+    #[test]
+    fn one_chapter_has_its_unsaved_text_and_the_book_as_read_is_untouched() {
+        let path = BookPath::new("manuscript/01.md").unwrap();
+        let chapter = Chapter {
+            path: path.clone(),
+            number: 1,
+            number_from: NumberFrom::FileName,
+            title: "One".into(),
+            text: "# One\n".into(),
+            body_start: 0,
+            words: 1,
+        };
+        let book = Arc::new(Book { chapters: vec![chapter], ..Book::default() });
+        let unsaved = with_text(&book, &path, "---\ntitle: One\n---\nTwo more words");
+        assert_eq!((unsaved.chapters[0].words, unsaved.chapters[0].body()), (3, "Two more words"));
+        assert_eq!(&*book.chapters[0].text, "# One\n");
+        assert!(Arc::ptr_eq(&book, &with_text(&book, &path, "# One\n")), "nothing to change");
+        assert!(Arc::ptr_eq(&book, &with_text(&book, &BookPath::new("other.md").unwrap(), "x")));
+    }
+}

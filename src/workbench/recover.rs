@@ -56,3 +56,37 @@ impl Workbench {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::domain::passage::sha256_hex;
+    use crate::workbench::{Overrides, Surroundings};
+
+    #[test]
+    fn the_second_window_learns_who_has_the_book_and_a_new_book_stays_without_a_trace() {
+        let folder = tempfile::tempdir().unwrap();
+        let book = folder.path().join("book");
+        fs::create_dir(&book).unwrap();
+        fs::write(book.join("one.md"), "One.").unwrap();
+        let open = || {
+            Workbench::open_in(&book, Overrides::default(), Surroundings::in_folders(folder.path())).unwrap()
+        };
+        let (first, second) = (open(), open());
+        assert_eq!(first.hold(), None);
+        assert!(!book.join(home::NAME).exists(), "nothing was written yet");
+        let path = BookPath::new("one.md").unwrap();
+        let mut log = first.recovery_log(&path, Some(&sha256_hex("One."))).unwrap();
+        log.append(&[Edit { at: 0, removed: 3, inserted: "Two".into() }]).unwrap();
+        assert_eq!(second.hold().map(|h| h.pid), Some(std::process::id()));
+        assert!(second.recovered().unwrap().is_empty());
+        drop((first, log));
+        assert_eq!(second.hold(), None, "the lock ends with the window");
+        let found = second.recovered().unwrap();
+        assert_eq!(found[0].text, "Two.");
+        second.discard_recovered(&found[0]).unwrap();
+        assert!(second.recovered().unwrap().is_empty());
+    }
+}

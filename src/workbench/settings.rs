@@ -146,3 +146,57 @@ impl Workbench {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::config::folders::Environment;
+    use crate::workbench::{Overrides, Surroundings};
+
+    fn bench(folder: &std::path::Path, overrides: Overrides, variables: &[(&str, &str)]) -> Workbench {
+        let mut surroundings = Surroundings::in_folders(folder);
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        surroundings.environment = variables.collect::<Environment>();
+        Workbench::open_in(&folder.join("book"), overrides, surroundings).unwrap()
+    }
+
+    #[test]
+    fn the_stronger_source_wins_and_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("book")).unwrap();
+        fs::create_dir(folder.path().join("config")).unwrap();
+        let model = |overrides: Overrides, variables: &[(&str, &str)]| {
+            let choices = bench(folder.path(), overrides, variables).choices();
+            (choices.model.value, choices.model.from)
+        };
+        let openai = [("SCRITORIO_PROVIDER", "openai")];
+        let both = [openai[0], ("SCRITORIO_MODEL", "from-environment")];
+        let said = Overrides { model: Some("from-command-line".into()), ..Overrides::default() };
+        assert_eq!(model(Overrides::default(), &openai).1, Source::Default);
+        fs::write(folder.path().join("config/config.toml"), "[provider]\nmodel = 'from-user'").unwrap();
+        assert_eq!(model(Overrides::default(), &openai), ("from-user".into(), Source::User));
+        fs::write(folder.path().join("book/scritorio.toml"), "[provider]\nmodel = 'from-book'").unwrap();
+        assert_eq!(model(Overrides::default(), &openai), ("from-book".into(), Source::Book));
+        assert_eq!(model(Overrides::default(), &both), ("from-environment".into(), Source::Environment));
+        assert_eq!(model(said.clone(), &both), ("from-command-line".into(), Source::CommandLine));
+        assert_eq!(model(said, &[]), (OFFLINE.to_owned(), Source::Default), "without a key nothing is sent");
+    }
+
+    #[test]
+    fn a_setting_is_kept_with_all_comments_and_a_wrong_one_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("book")).unwrap();
+        let bench = bench(folder.path(), Overrides::default(), &[]);
+        bench.set_setting(&["appearance", "tool_rows"], Some(false.into())).unwrap();
+        let file = folder.path().join("config/config.toml");
+        let text = "# mine\n".to_owned() + &fs::read_to_string(&file).unwrap();
+        fs::write(&file, &text).unwrap();
+        assert!(!bench.settings().appearance.tool_rows);
+        assert!(bench.set_setting(&["options", "verbosity"], Some("loud".into())).is_err());
+        assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        bench.set_setting(&["appearance", "tool_rows"], Some(true.into())).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), text.replace("false", "true"));
+    }
+}

@@ -18,11 +18,11 @@ mod popups;
 mod recovery;
 mod runtime;
 mod terminal;
+#[cfg(test)]
+mod tests;
 pub mod theme;
 mod turn_lines;
 mod update;
-#[cfg(test)]
-mod tests;
 mod view;
 pub mod widgets;
 mod work;
@@ -55,7 +55,8 @@ pub struct Start {
 
 /// Runs the interface until the author quits. Takes over the terminal and gives it back, also on a panic or a signal.
 pub fn run(workbench: Workbench, start: Start) -> anyhow::Result<()> {
-    let (width, height) = crossterm::terminal::size().context("this is no terminal; `scritorio ask` works without one")?;
+    let (width, height) =
+        crossterm::terminal::size().context("this is no terminal; `scritorio ask` works without one")?;
     let remote = start.remote;
     let app = build(&workbench, start, (width, height))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

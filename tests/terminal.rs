@@ -2,16 +2,15 @@
 
 use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
 
 /// The program on a screen of its own, with folders of its own.
 struct Screen {
     folders: tempfile::TempDir,
     child: Box<dyn Child + Send + Sync>,
-    master: Box<dyn MasterPty + Send>,
     keys: Box<dyn Write + Send>,
     output: Receiver<Vec<u8>>,
     emulator: vt100::Parser,
@@ -54,8 +53,11 @@ impl Screen {
         drop(pair.slave);
         let mut reader = pair.master.try_clone_reader().unwrap();
         let keys = pair.master.take_writer().unwrap();
+        let master = pair.master;
         let (send, output) = channel();
         std::thread::spawn(move || {
+            // Closing it would end the program.
+            let _master = master;
             let mut bytes = [0; 16 * 1024];
             while let Ok(read) = reader.read(&mut bytes) {
                 if read == 0 || send.send(bytes[..read].to_vec()).is_err() {
@@ -64,7 +66,7 @@ impl Screen {
             }
         });
         let emulator = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
-        Self { folders, child, master: pair.master, keys, output, emulator, raw: vec![] }
+        Self { folders, child, keys, output, emulator, raw: vec![] }
     }
 
     fn book(&self) -> std::path::PathBuf {
@@ -106,14 +108,20 @@ impl Screen {
         self.until(&format!("an end of {words:?}"), |screen| !screen.contents().contains(words));
     }
 
-    /// Waits for the end of the program and returns everything that it sent until then.
+    /// Waits for the end of the program and returns whether it ended well, and everything that it sent until then.
     fn ends(mut self) -> (bool, Vec<u8>) {
-        let status = self.child.wait().unwrap();
-        drop(self.master);
-        while let Ok(bytes) = self.output.recv_timeout(Duration::from_secs(2)) {
-            self.raw.extend(bytes);
+        loop {
+            match self.output.recv_timeout(PATIENCE) {
+                Ok(bytes) => self.raw.extend(bytes),
+                // The program's end closes its side of the terminal.
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.child.kill().unwrap();
+                    panic!("the program did not end:\n{}", self.text());
+                }
+            }
         }
-        (status.success(), self.raw)
+        (self.child.wait().unwrap().success(), self.raw)
     }
 }
 
@@ -122,7 +130,9 @@ fn selected_words(screen: &vt100::Screen) -> String {
     let (rows, columns) = screen.size();
     let (rows, columns) = (u16::from(rows), u16::from(columns));
     let cells = || (2..rows - 1).flat_map(|row| (0..columns * 2 / 5).map(move |column| (row, column)));
-    let ground = |row, column| screen.cell(row, column).map(|cell| format!("{:?}", cell.bgcolor())).unwrap_or_default();
+    let ground = |row, column| {
+        screen.cell(row, column).map(|cell| format!("{:?}", cell.bgcolor())).unwrap_or_default()
+    };
     let mut counts = std::collections::HashMap::new();
     for (row, column) in cells() {
         *counts.entry(ground(row, column)).or_insert(0_usize) += 1;
@@ -153,7 +163,10 @@ fn tree(root: &Path) -> Vec<(String, Vec<u8>)> {
             if path.is_dir() {
                 folders.push(path);
             } else {
-                found.push((path.strip_prefix(root).unwrap().display().to_string(), std::fs::read(&path).unwrap()));
+                found.push((
+                    path.strip_prefix(root).unwrap().display().to_string(),
+                    std::fs::read(&path).unwrap(),
+                ));
             }
         }
     }
@@ -241,6 +254,7 @@ fn a_change_of_role_is_applied_with_one_key_and_taken_back_to_the_last_byte() {
     screen.shows("undone");
     assert_eq!(tree(&screen.book()), before);
     screen.press(ESC);
+    screen.no_longer_shows("apply again");
     screen.press(CTRL_Q);
     assert!(screen.ends().0);
 }
@@ -276,7 +290,10 @@ fn the_terminal_is_given_back_on_a_signal() {
     let (_, raw) = screen.ends();
     let raw = String::from_utf8_lossy(&raw);
     assert!(raw.contains("\x1b[?1049l"), "the alternate screen was left");
-    assert!(raw.contains("\x1b[?2004l") && raw.contains("\x1b[?25h"), "paste mode is off, the cursor is shown");
+    assert!(
+        raw.contains("\x1b[?2004l") && raw.contains("\x1b[?25h"),
+        "paste mode is off, the cursor is shown"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! State of the chat pane: the conversation, where the author is in it, the input, the captured selection.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use crate::domain::ids::{ProposalId, SessionId, TurnId};
 use crate::workbench::{QueuedProposal, Selection};
@@ -30,8 +31,10 @@ pub(super) struct Chat {
     pub(super) heights: Vec<usize>,
     /// Rows of the conversation area, as drawn last.
     pub(super) height: usize,
-    /// Lines that were at the end when the author scrolled away.
-    pub(super) seen_end: usize,
+    /// When the last question was sent.
+    pub(super) asked_at: Option<Instant>,
+    /// The last answer came at once: it is to be read from its start, not from its end.
+    pub(super) from_start: bool,
     /// The quote of the last answer that `next-quote` showed last.
     pub(super) quote: Option<(usize, usize, usize)>,
 }
@@ -51,7 +54,8 @@ impl Chat {
             at: None,
             heights: vec![],
             height: 0,
-            seen_end: 0,
+            asked_at: None,
+            from_start: false,
             quote: None,
         }
     }
@@ -99,8 +103,9 @@ impl Chat {
         {
             self.top = None;
         }
-        if self.top.is_none() {
-            self.seen_end = self.total();
+        if std::mem::take(&mut self.from_start) && self.top.is_none() {
+            let last = self.heights.last().copied().unwrap_or(0);
+            self.top = (last > self.height).then(|| self.total() - last);
         }
     }
 
@@ -119,9 +124,9 @@ impl Chat {
         self.top.unwrap_or_else(|| self.last_top()).min(self.last_top())
     }
 
-    /// Returns how many lines have come in below since the author scrolled away.
-    pub(super) fn new_lines(&self) -> usize {
-        if self.top.is_some() { self.total().saturating_sub(self.seen_end) } else { 0 }
+    /// Returns how many lines are below what is on screen.
+    pub(super) fn lines_below(&self) -> usize {
+        self.total().saturating_sub(self.first_line() + self.height)
     }
 
     /// Scrolls by lines; at the end it follows the stream again.

@@ -103,11 +103,12 @@ impl CodexPane {
                 let open = !self.folded.contains(&group);
                 rows.push(Row::Group { group, count: members.len(), open });
                 if open {
-                    rows.extend(
-                        members
-                            .into_iter()
-                            .map(|(index, name, _)| Row::Leaf { group, index, name, matched: vec![] }),
-                    );
+                    rows.extend(members.into_iter().map(|(index, name, _)| Row::Leaf {
+                        group,
+                        index,
+                        name,
+                        matched: vec![],
+                    }));
                 }
                 continue;
             }

@@ -26,7 +26,14 @@ pub(super) fn hints(frame: &mut Frame<'_>, area: Rect, theme: &Theme, all: &[Str
 }
 
 /// Draws the heading row of a pane: a mark for the focus, a title, and at the right the first of some words that fits beside it.
-pub(super) fn heading(frame: &mut Frame<'_>, area: Rect, theme: &Theme, focused: bool, title: &str, right: &[&str]) {
+pub(super) fn heading(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    theme: &Theme,
+    focused: bool,
+    title: &str,
+    right: &[&str],
+) {
     let row = Rect { height: 1, ..area };
     let (mark, role) = if focused { ("▍", Role::BorderFocused) } else { (" ", Role::Border) };
     let width = usize::from(area.width);

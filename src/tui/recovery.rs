@@ -22,10 +22,8 @@ enum Job {
 impl Recovery {
     pub(super) fn new(bench: Workbench) -> Self {
         let (out, jobs) = channel();
-        let thread = std::thread::Builder::new()
-            .name("recovery".to_owned())
-            .spawn(move || write(&bench, &jobs))
-            .ok();
+        let thread =
+            std::thread::Builder::new().name("recovery".to_owned()).spawn(move || write(&bench, &jobs)).ok();
         Self { out: Some(out), thread }
     }
 

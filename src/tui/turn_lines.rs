@@ -75,10 +75,8 @@ fn question(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
     }
     if let Some(selection) = &turn.selection {
         let words = format!("▌ with a selection of {} words from {}", selection.words, selection.title);
-        laid.lines.push(Line::styled(
-            text::fit(&words, usize::from(frame.width)),
-            frame.theme.style(Role::Chip),
-        ));
+        laid.lines
+            .push(Line::styled(text::fit(&words, usize::from(frame.width)), frame.theme.style(Role::Chip)));
     }
     laid.lines.push(Line::default());
 }
@@ -90,7 +88,8 @@ fn rows(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
     if !frame.details && !turn.state.is_live() {
         let read: usize = turn.tools.iter().map(|t| t.results).sum();
         let failed = turn.tools.iter().filter(|t| t.status == ToolStatus::Failed).count();
-        let mut words = format!("✓ looked up {} in the book: {}", times(turn.tools.len()), count(read, "result"));
+        let mut words =
+            format!("✓ looked up {} in the book: {}", times(turn.tools.len()), count(read, "result"));
         if failed > 0 {
             words.push_str(&format!(", {failed} failed"));
         }
@@ -146,7 +145,9 @@ fn row(tool: &ToolRecord, frame: &Frame<'_>, open: bool, laid: &mut Laid) {
 /// Writes arguments as an author reads them: `name: Adrian Vale` for `{"name":"Adrian Vale"}`. They may be cut anywhere, so this goes by text.
 fn arguments(json: &str) -> String {
     let mut words = json.trim_start_matches('{').trim_end_matches('}').to_owned();
-    for (mark, plain) in [("\":\"", ": "), ("\",\"", ", "), ("\":", ": "), (",\"", ", "), ("\",", ", "), ("\"", "")] {
+    for (mark, plain) in
+        [("\":\"", ": "), ("\",\"", ", "), ("\":", ": "), (",\"", ", "), ("\",", ", "), ("\"", "")]
+    {
         words = words.replace(mark, plain);
     }
     words
@@ -157,7 +158,9 @@ fn done_words(tool: &ToolRecord) -> String {
     match (&tool.title, tool.resolved.as_slice()) {
         _ if tool.results == 0 => words.push_str("nothing found"),
         (Some(title), [one]) => words.push_str(&format!("{title} → {one}")),
-        (Some(title), [first, more @ ..]) => words.push_str(&format!("{title} → {first} and {} more", more.len())),
+        (Some(title), [first, more @ ..]) => {
+            words.push_str(&format!("{title} → {first} and {} more", more.len()))
+        }
         (Some(title), []) => words.push_str(title),
         (None, [one]) => words.push_str(one.as_str()),
         (None, _) => words.push_str("done"),
@@ -302,10 +305,13 @@ fn ending(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
         State::Waiting => laid.lines.push(Line::styled(format!("{spinner} asking…"), running)),
         State::Thinking => laid.lines.push(Line::styled(format!("{spinner} thinking…"), running)),
         State::Reading => laid.lines.push(Line::styled(format!("{spinner} reading the book…"), running)),
-        State::Answering | State::Ending => laid.lines.push(Line::styled(format!("{spinner} answering…"), running)),
+        State::Answering | State::Ending => {
+            laid.lines.push(Line::styled(format!("{spinner} answering…"), running))
+        }
         State::Done => {}
         State::Cancelled => {
-            laid.lines.push(Line::styled("⊘ stopped; what had arrived is kept", frame.theme.style(Role::Warning)));
+            laid.lines
+                .push(Line::styled("⊘ stopped; what had arrived is kept", frame.theme.style(Role::Warning)));
         }
         State::Failed(failure) => {
             for row in text::wrap(&format!("✗ {}", failure.message), width) {

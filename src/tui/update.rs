@@ -17,10 +17,10 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use super::app::App;
 use super::clipboard::Copied;
 use super::effect::Effect;
-use crate::command::Context;
 use super::layout::Pane;
 use super::msg::{Msg, Notice, Verdict};
 use super::popups::{self, Popup, Reply};
+use crate::command::Context;
 
 /// How long a notice stays.
 const NOTICE: Duration = Duration::from_secs(5);
@@ -206,7 +206,8 @@ fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
 
 /// Whether a key is a character that belongs into a text.
 pub(super) fn is_text(key: &KeyEvent) -> bool {
-    matches!(key.code, KeyCode::Char(_)) && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
+    matches!(key.code, KeyCode::Char(_))
+        && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
 }
 
 fn on_reply(app: &mut App, reply: Reply) -> Vec<Effect> {
@@ -302,6 +303,10 @@ fn review_beside(app: &mut App, id: &crate::domain::ids::ProposalId, next: bool)
             app.popups.pop();
             review(app, &other);
         }
-        None => app.tell(Notice::hint(if next { "This is the newest proposal." } else { "This is the oldest proposal." })),
+        None => app.tell(Notice::hint(if next {
+            "This is the newest proposal."
+        } else {
+            "This is the oldest proposal."
+        })),
     }
 }

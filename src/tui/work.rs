@@ -122,7 +122,13 @@ impl Work {
 }
 
 /// Keeps a proposal as soon as it is made: from then on it survives a crash.
-fn queue(bench: &Workbench, session: &SessionId, turn: &TurnId, proposal: &Proposal, out: &UnboundedSender<Msg>) {
+fn queue(
+    bench: &Workbench,
+    session: &SessionId,
+    turn: &TurnId,
+    proposal: &Proposal,
+    out: &UnboundedSender<Msg>,
+) {
     if let Err(why) = bench.queue(session, turn, proposal) {
         send(out, Msg::Notice(Notice::problem(format!("A proposal could not be kept: {why}."))));
     }
@@ -204,7 +210,10 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
         Effect::StoreKey(provider, key) => match bench.keys().set(&provider, &key) {
-            Ok(()) => Msg::Connected(bench.provider_and_model(), format!("The key for {provider} is in the keychain.")),
+            Ok(()) => Msg::Connected(
+                bench.provider_and_model(),
+                format!("The key for {provider} is in the keychain."),
+            ),
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
         Effect::Ask(_)

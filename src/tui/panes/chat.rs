@@ -30,8 +30,7 @@ impl Parts {
     pub(in super::super) fn of(app: &App, area: Rect) -> Self {
         let area = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
         let inner = usize::from(area.width.saturating_sub(3)).max(1);
-        let rows: usize =
-            app.chat.input.lines().iter().map(|l| text::wrap(l, inner).len().max(1)).sum();
+        let rows: usize = app.chat.input.lines().iter().map(|l| text::wrap(l, inner).len().max(1)).sum();
         let room = area.height.saturating_sub(6).clamp(1, INPUT_ROWS);
         let input_rows = (rows.max(1) as u16).min(room);
         let chip_rows = u16::from(chip(app).is_some());
@@ -115,15 +114,22 @@ fn conversation(app: &App, frame: &mut Frame<'_>, area: Rect) {
             frame.render_widget(row, place);
             if marked == Some(i) {
                 frame.buffer_mut().set_style(place, app.theme.style(Role::CursorLine));
-                frame.buffer_mut().set_stringn(area.x.saturating_sub(1), y, "▸", 1, app.theme.style(Role::Accent));
+                frame.buffer_mut().set_stringn(
+                    area.x.saturating_sub(1),
+                    y,
+                    "▸",
+                    1,
+                    app.theme.style(Role::Accent),
+                );
             }
             y += 1;
         }
         line += height;
     }
-    let new = app.chat.new_lines();
-    if new > 0 && area.height > 1 {
-        let words = format!(" ↓ {} below ", count(new, "new line"));
+    // The blank line after the last turn is nothing to go and look at.
+    let below = app.chat.lines_below().saturating_sub(1);
+    if below > 0 && area.height > 1 {
+        let words = format!(" ↓ {} more ", count(below, "line"));
         let width = text::width(&words).min(usize::from(area.width)) as u16;
         let place = Rect { x: area.right() - width, y: area.bottom() - 1, width, height: 1 };
         frame.render_widget(Line::styled(words, app.theme.style(Role::Badge)), place);
@@ -167,7 +173,11 @@ fn status(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let theme = &app.theme;
     let turn = app.chat.turns.last();
     let (provider, model) = &app.provider;
-    let mut words = if provider == model || model.is_empty() { provider.clone() } else { format!("{provider} · {model}") };
+    let mut words = if provider == model || model.is_empty() {
+        provider.clone()
+    } else {
+        format!("{provider} · {model}")
+    };
     if let Some(turn) = turn {
         if app.look.tier_status
             && let Some(tier) = &turn.tier
@@ -175,7 +185,11 @@ fn status(app: &App, frame: &mut Frame<'_>, area: Rect) {
             words.push_str(&format!(" · {tier}"));
         }
         if let (Some(input), Some(output)) = (turn.usage.input_tokens, turn.usage.output_tokens) {
-            words.push_str(&format!(" · {} in, {} out", thousands(input as usize), thousands(output as usize)));
+            words.push_str(&format!(
+                " · {} in, {} out",
+                thousands(input as usize),
+                thousands(output as usize)
+            ));
         }
         if let Some(cost) = turn.usage.cost {
             words.push_str(&format!(" · ${cost:.4}"));

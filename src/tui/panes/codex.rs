@@ -34,7 +34,8 @@ impl Parts {
         let hint = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
         let room = hint.y.saturating_sub(top);
         let preview_rows = if room >= 16 { room * 2 / 5 } else { 0 };
-        let tree = Rect { y: top, height: room.saturating_sub(preview_rows + u16::from(preview_rows > 0)), ..area };
+        let tree =
+            Rect { y: top, height: room.saturating_sub(preview_rows + u16::from(preview_rows > 0)), ..area };
         let rule = (preview_rows > 0).then(|| Rect { y: tree.bottom(), height: 1, ..area });
         let preview = rule.map(|r| Rect { y: r.y + 1, height: preview_rows, ..area });
         Self { filter, tree, rule, preview, hint }
@@ -81,8 +82,15 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
 fn tree(app: &App, frame: &mut Frame<'_>, area: Rect, focused: bool) {
     let theme = &app.theme;
     if app.codex.rows.is_empty() {
-        let words = if app.codex.filter.text().is_empty() { "No entries yet: n makes one." } else { "Nothing matches." };
-        frame.render_widget(Line::styled(words, theme.style(Role::Dim)), Rect { height: area.height.min(1), ..area });
+        let words = if app.codex.filter.text().is_empty() {
+            "No entries yet: n makes one."
+        } else {
+            "Nothing matches."
+        };
+        frame.render_widget(
+            Line::styled(words, theme.style(Role::Dim)),
+            Rect { height: area.height.min(1), ..area },
+        );
         return;
     }
     let width = usize::from(area.width);
@@ -123,7 +131,14 @@ fn plain(style: Style) -> Style {
     style.remove_modifier(ratatui::style::Modifier::UNDERLINED)
 }
 
-fn leaf(name: &str, matched: &[usize], width: usize, style: Style, hit: Style, warned: bool) -> Line<'static> {
+fn leaf(
+    name: &str,
+    matched: &[usize],
+    width: usize,
+    style: Style,
+    hit: Style,
+    warned: bool,
+) -> Line<'static> {
     let mark = if warned { " ⚠" } else { "" };
     let shown = text::fit(name, width.saturating_sub(2 + text::width(mark)));
     let mut spans = vec![Span::raw("  ")];
@@ -141,12 +156,12 @@ fn leaf(name: &str, matched: &[usize], width: usize, style: Style, hit: Style, w
 fn draw_preview(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let Some(row) = app.codex.rows.get(app.codex.selected) else { return };
     let words = match row {
-        Row::Leaf { group: Group::Entries(_), index, .. } => {
-            app.book.entries.get(*index).map(card::preview)
+        Row::Leaf { group: Group::Entries(_), index, .. } => app.book.entries.get(*index).map(card::preview),
+        Row::Leaf { group: Group::Chapters, index, .. } => {
+            app.book.chapters.get(*index).map(|c| {
+                format!("{} words, number from its {}\n\n{}", c.words, c.number_from.as_str(), c.path)
+            })
         }
-        Row::Leaf { group: Group::Chapters, index, .. } => app.book.chapters.get(*index).map(|c| {
-            format!("{} words, number from its {}\n\n{}", c.words, c.number_from.as_str(), c.path)
-        }),
         Row::Leaf { group: Group::Notes, index, .. } => {
             app.book.notes.get(*index).map(|n| crate::domain::passage::cut(&n.text, 1500).to_owned())
         }

@@ -52,7 +52,14 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
     let unsaved = if document.buffer.is_modified() { " ●" } else { "" };
     let lock = if document.read_only.is_some() { " (read only)" } else { "" };
     let title = format!("{}{lock}{unsaved}", document.title);
-    heading(frame, area, &app.theme, focused, &title, &[&words(app, document), &count(document.buffer.words(), "word")]);
+    heading(
+        frame,
+        area,
+        &app.theme,
+        focused,
+        &title,
+        &[&words(app, document), &count(document.buffer.words(), "word")],
+    );
     text(app, document, frame.buffer_mut(), parts.text);
     if let Some(row) = parts.find
         && let Some(at) = find_bar(app, frame, row)
@@ -154,12 +161,21 @@ pub(in super::super) struct Look {
 }
 
 /// Works out the looks of a row from its line: Markdown dimmed, names highlighted; names win.
-pub(in super::super) fn looks(line: &str, row: &Row, line_start: usize, names: &[(usize, usize, Role)]) -> Vec<Look> {
+pub(in super::super) fn looks(
+    line: &str,
+    row: &Row,
+    line_start: usize,
+    names: &[(usize, usize, Role)],
+) -> Vec<Look> {
     let (from, to) = (row.range.start - line_start, row.range.end - line_start);
     let mut all: Vec<Look> = names
         .iter()
         .filter(|(start, end, _)| *start < to && *end > from)
-        .map(|(start, end, role)| Look { start: (*start).max(from) - from, end: (*end).min(to) - from, role: *role })
+        .map(|(start, end, role)| Look {
+            start: (*start).max(from) - from,
+            end: (*end).min(to) - from,
+            role: *role,
+        })
         .collect();
     let heading_marks = line.bytes().take_while(|b| *b == b'#').count();
     let is_heading = (1..=6).contains(&heading_marks) && line.as_bytes().get(heading_marks) == Some(&b' ');

@@ -55,7 +55,8 @@ fn standing(app: &App) -> String {
         None if today != 0 => words.push_str(&format!(" · {today:+} words")),
         None => {}
     }
-    let pending = app.queue.iter().filter(|id| app.proposals.get(id).is_some_and(|q| q.status == Status::Pending));
+    let pending =
+        app.queue.iter().filter(|id| app.proposals.get(id).is_some_and(|q| q.status == Status::Pending));
     let pending = pending.count();
     if pending > 0 {
         words.push_str(&format!(" · {} to review", count(pending, "proposal")));

@@ -30,7 +30,8 @@ impl Item {
 
     /// Says what kind of thing it is.
     pub(in crate::tui) fn kind(mut self, kind: &str) -> Self {
-        self.detail = if self.detail.is_empty() { kind.to_owned() } else { format!("{kind} · {}", self.detail) };
+        self.detail =
+            if self.detail.is_empty() { kind.to_owned() } else { format!("{kind} · {}", self.detail) };
         self
     }
 }
@@ -142,7 +143,10 @@ impl Chooser {
         let popup = popup::Popup { title: &self.title, hints: &hints, width, height: height + 1 };
         let inner = popup.draw(frame.area(), frame.buffer_mut(), theme);
         let field = Rect { height: 1.min(inner.height), ..inner };
-        frame.render_widget(Span::styled("› ", theme.style(Role::Accent)), Rect { width: 2.min(field.width), ..field });
+        frame.render_widget(
+            Span::styled("› ", theme.style(Role::Accent)),
+            Rect { width: 2.min(field.width), ..field },
+        );
         let typed = Rect { x: field.x + 2, width: field.width.saturating_sub(2), ..field };
         let at = self.filter.draw(typed, frame.buffer_mut(), theme);
         let rows = Rect { y: inner.y + 1, height: inner.height.saturating_sub(1), ..inner };

@@ -205,9 +205,11 @@ impl DiffPopup {
         let file = self.at.0;
         let Some(change) = self.queued.proposal.files.get(file) else { return Reply::Keep };
         if change.proposed.contains('\r') {
-            return self.not_now("This file has CRLF line ends: accept it, then edit it in the manuscript pane.");
+            return self
+                .not_now("This file has CRLF line ends: accept it, then edit it in the manuscript pane.");
         }
-        let mut area = ratatui_textarea::TextArea::new(change.proposed.split('\n').map(str::to_owned).collect());
+        let mut area =
+            ratatui_textarea::TextArea::new(change.proposed.split('\n').map(str::to_owned).collect());
         area.set_wrap_mode(ratatui_textarea::WrapMode::WordOrGlyph);
         if let Some(hunk) = self.files.get(file).and_then(|f| f.hunks.get(self.at.1)) {
             let line = u16::try_from(hunk.new_lines.start).unwrap_or(0);
@@ -321,14 +323,18 @@ impl DiffPopup {
             Span::styled(format!("  {} by {}", self.place_words(), proposal.tool), theme.style(Role::Dim)),
         ])];
         let mut say = |words: &str, role: Role| {
-            lines.extend(text::wrap(words, width).into_iter().map(|row| Line::styled(row, theme.style(role))));
+            lines
+                .extend(text::wrap(words, width).into_iter().map(|row| Line::styled(row, theme.style(role))));
         };
         for warning in &proposal.warnings {
             say(&format!("⚠ {warning}"), Role::Warning);
         }
         say(&proposal.summary, Role::Popup);
         if self.queued.status == Status::Stale {
-            say("⚠ The file has changed since this was proposed. Accepting is refused unless it still fits.", Role::Warning);
+            say(
+                "⚠ The file has changed since this was proposed. Accepting is refused unless it still fits.",
+                Role::Warning,
+            );
         }
         if let Some(said) = &self.said {
             say(&format!("✗ {said}"), Role::Error);

@@ -78,7 +78,8 @@ impl Field {
         let height = rows.len() as u16 + 2;
         let popup = popup::Popup { title: &self.title, hints: &hints, width, height };
         let inner = popup.draw(frame.area(), frame.buffer_mut(), theme);
-        let lines: Vec<Line<'_>> = rows.iter().map(|r| Line::styled(r.as_str(), theme.style(Role::Dim))).collect();
+        let lines: Vec<Line<'_>> =
+            rows.iter().map(|r| Line::styled(r.as_str(), theme.style(Role::Dim))).collect();
         let below = inner.y + lines.len() as u16 + 1;
         frame.render_widget(Paragraph::new(lines), inner);
         let row = Rect { y: below.min(inner.bottom().saturating_sub(1)), height: 1, ..inner };

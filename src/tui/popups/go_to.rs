@@ -11,7 +11,8 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
     let at = app.book.chapters.iter().position(|c| Some(&c.path) == here.as_ref()).unwrap_or(0);
     let items = app.book.chapters.iter().map(|c| {
         let words = crate::tui::turn_lines::count(c.words, "word");
-        Item::new(&format!("{} · {}", c.number, c.title), &words, Msg::Show(c.path.clone(), None)).kind("chapter")
+        Item::new(&format!("{} · {}", c.number, c.title), &words, Msg::Show(c.path.clone(), None))
+            .kind("chapter")
     });
     let chooser = Chooser::new("Go to a chapter, or to a line with :number", items.collect());
     Popup::Chooser(chooser.select(at).otherwise(|typed| {

@@ -24,7 +24,8 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
         }
         words.push('\n');
     }
-    words.push_str("Every command is also in the palette. Keys can be changed under [keys] in config.toml.\n");
+    words
+        .push_str("Every command is also in the palette. Keys can be changed under [keys] in config.toml.\n");
     Popup::Text(TextPopup::plain(&format!("Help · {}", app.focus.title()), &words))
 }
 

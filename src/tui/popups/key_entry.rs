@@ -10,6 +10,10 @@ pub(in crate::tui) fn open(provider: &'static str) -> Popup {
         "Type or paste the API key for {provider}. It goes to the system keychain, never into a file, and takes effect with the next question. The environment variable OPENAI_API_KEY wins over it."
     );
     Popup::Field(Field::masked(&format!("Connect {provider}"), &words, move |key| {
-        if key.trim().is_empty() { vec![] } else { vec![Msg::KeyTyped(provider.to_owned(), key.trim().to_owned())] }
+        if key.trim().is_empty() {
+            vec![]
+        } else {
+            vec![Msg::KeyTyped(provider.to_owned(), key.trim().to_owned())]
+        }
     }))
 }

@@ -28,7 +28,8 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
         );
         if let Some(soul) = &entry.soul {
             let label = format!("{} · soul", entry.name);
-            items.push(Item::new(&label, "", Msg::Show(soul.path.clone(), None)).kind(kind(entry.entry_type)));
+            items
+                .push(Item::new(&label, "", Msg::Show(soul.path.clone(), None)).kind(kind(entry.entry_type)));
         }
     }
     for note in &app.book.notes {

@@ -16,7 +16,10 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
     });
     let items: Vec<Item> = items.collect();
     if items.is_empty() {
-        return Popup::text("Proposals", "There are none yet.\n\nAsk a board member for a change to the Codex: it comes back as a proposal, and nothing is written before you accept it.");
+        return Popup::text(
+            "Proposals",
+            "There are none yet.\n\nAsk a board member for a change to the Codex: it comes back as a proposal, and nothing is written before you accept it.",
+        );
     }
     Popup::Chooser(Chooser::new("Proposals, newest first", items))
 }

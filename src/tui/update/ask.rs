@@ -48,6 +48,7 @@ fn begin(app: &mut App, question: String, selection: Option<Selection>) -> Effec
     let meta = ask.selection.as_ref().map(meta);
     app.chat.turns.push(TurnView::asked(app.chat.persona.clone(), ask.question.clone(), meta));
     app.chat.sending = true;
+    app.chat.asked_at = Some(app.now);
     app.chat.top = None;
     app.chat.at = None;
     app.chat.quote = None;

@@ -185,7 +185,8 @@ fn open_item(app: &mut App) -> Vec<Effect> {
 
 /// Copies what is walked to, else the last answer.
 fn copy_item(app: &mut App) -> Vec<Effect> {
-    let shown = |turn: &TurnView| turn.grounded.as_ref().map_or_else(|| turn.raw.clone(), |g| g.shown.clone());
+    let shown =
+        |turn: &TurnView| turn.grounded.as_ref().map_or_else(|| turn.raw.clone(), |g| g.shown.clone());
     let text = match app.chat.walked_to() {
         Some((turn, What::Question)) => app.chat.turns[turn].question.clone(),
         Some((turn, What::Quote(quote))) => app.chat.turns[turn]

@@ -70,8 +70,8 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
             vec![]
         }
         "find" => find::open(app),
-        "send" | "new-line" | "new-conversation" | "retry" | "edit-last" | "next-row" | "previous-row" | "open-row"
-        | "copy-row" | "scroll-up" | "scroll-down" => chat::run(app, name),
+        "send" | "new-line" | "new-conversation" | "retry" | "edit-last" | "next-row" | "previous-row"
+        | "open-row" | "copy-row" | "scroll-up" | "scroll-down" => chat::run(app, name),
         "cancel" => super::on_escape(app),
         "filter" | "new-entry" => codex::run(app, name),
         _ if name.starts_with("list-") => codex::run(app, name),
@@ -157,10 +157,9 @@ fn next_proposal(app: &mut App) -> Vec<Effect> {
             app.proposals.get(id).is_some_and(|q| q.status == status)
         }
     };
-    let pending = app.queue.iter().find(|id| {
-        with(Status::Pending)(app, id) || with(Status::Stale)(app, id)
-    });
-    let chosen = pending.or_else(|| app.queue.iter().rev().find(|id| with(Status::Applied)(app, id))).cloned();
+    let pending = app.queue.iter().find(|id| with(Status::Pending)(app, id) || with(Status::Stale)(app, id));
+    let chosen =
+        pending.or_else(|| app.queue.iter().rev().find(|id| with(Status::Applied)(app, id))).cloned();
     match chosen {
         Some(id) => super::review(app, &id),
         None => app.tell(Notice::hint("There is no proposal to review. Ask a board member for a change.")),

@@ -24,7 +24,8 @@ pub(super) fn open(app: &mut App) -> Vec<Effect> {
     let Some(document) = app.document() else { return vec![] };
     let selected = document.buffer.selected_text().filter(|t| t.len() < 200 && !t.contains('\n'));
     let from = document.buffer.selection().map_or(document.buffer.cursor(), |s| s.start);
-    let needle = selected.or_else(|| app.find.as_ref().map(|f| f.needle.text().to_owned())).unwrap_or_default();
+    let needle =
+        selected.or_else(|| app.find.as_ref().map(|f| f.needle.text().to_owned())).unwrap_or_default();
     app.find = Some(Find {
         needle: Input::new(&needle),
         replacement: None,
@@ -47,7 +48,9 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> bool {
         }
         KeyCode::Enter if bar.in_replacement && alt => replace_all(app),
         KeyCode::Enter if bar.in_replacement => replace_one(app),
-        KeyCode::Enter | KeyCode::F(3) => go(app, if shift { Direction::Backward } else { Direction::Forward }, false),
+        KeyCode::Enter | KeyCode::F(3) => {
+            go(app, if shift { Direction::Backward } else { Direction::Forward }, false)
+        }
         KeyCode::Up => go(app, Direction::Backward, false),
         KeyCode::Down => go(app, Direction::Forward, false),
         _ => {

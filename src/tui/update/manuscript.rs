@@ -78,7 +78,9 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
         KeyCode::Enter => buffer.insert("\n"),
         KeyCode::Tab => buffer.insert("\t"),
         KeyCode::Backspace => view.delete(buffer, if word { Delete::WordBack } else { Delete::GraphemeBack }),
-        KeyCode::Delete => view.delete(buffer, if word { Delete::WordForward } else { Delete::GraphemeForward }),
+        KeyCode::Delete => {
+            view.delete(buffer, if word { Delete::WordForward } else { Delete::GraphemeForward })
+        }
         _ => {}
     }
     view.reveal(buffer);

@@ -1,6 +1,7 @@
 //! A running turn, its end, and the fate of proposals.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use crate::agent::event::{TurnEvent, TurnEventKind};
 use crate::domain::ids::ProposalId;
@@ -12,6 +13,9 @@ use super::super::conversation::{State, TurnView};
 use super::super::effect::Effect;
 use super::super::msg::{Msg, Notice};
 use super::super::popups::Popup;
+
+/// An answer that was there sooner than this was not read while it came.
+const READING: Duration = Duration::from_secs(2);
 
 pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     match msg {
@@ -46,8 +50,7 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Proposals(all) => {
             app.queue = all.iter().map(|q| q.proposal.id.clone()).collect();
-            app.proposals =
-                all.into_iter().map(|q| (q.proposal.id.clone(), q)).collect::<HashMap<_, _>>();
+            app.proposals = all.into_iter().map(|q| (q.proposal.id.clone(), q)).collect::<HashMap<_, _>>();
             touch_cards(app);
             vec![]
         }
@@ -64,7 +67,8 @@ fn on_event(app: &mut App, event: TurnEvent) -> Vec<Effect> {
     let mut effects = vec![];
     match &event.kind {
         TurnEventKind::Proposed(proposal) => {
-            let queued = QueuedProposal { proposal: (**proposal).clone(), status: Status::Pending, why: None };
+            let queued =
+                QueuedProposal { proposal: (**proposal).clone(), status: Status::Pending, why: None };
             app.queue.push(proposal.id.clone());
             app.proposals.insert(proposal.id.clone(), queued);
         }
@@ -83,6 +87,8 @@ fn finished_turn(app: &mut App, finished: Finished) -> Vec<Effect> {
     if app.chat.running.as_ref() == Some(&id) {
         app.chat.running = None;
     }
+    let quick = app.chat.asked_at.is_some_and(|at| app.now.duration_since(at) < READING);
+    app.chat.from_start = quick && app.chat.top.is_none();
     let made = finished.turn.proposals.clone();
     if let Some(why) = &finished.not_kept {
         app.tell(Notice::problem(format!("This turn could not be kept on disk: {why}")));

@@ -297,7 +297,8 @@ mod tests {
 
     #[test]
     fn a_paragraph_of_prose_is_shown_once_with_its_changes_inside() {
-        let old = "# Post\n\nIlse waits for the line to open. Nothing comes, and she writes it down.\n\nEnd.\n";
+        let old =
+            "# Post\n\nIlse waits for the line to open. Nothing comes, and she writes it down.\n\nEnd.\n";
         let new = old.replace("Nothing comes", "No word comes");
         let found = crate::proposal::diff::hunks(old, &new);
         let drawn = unified(&view(&found), 80, &Theme::default());

@@ -14,7 +14,6 @@ use super::theme::Depth;
 use super::{Start, build, layout::Pane, update::update, view};
 use crate::agent::driver;
 use crate::agent::event::TurnEventKind;
-use crate::config::folders::{Environment, Folders};
 use crate::workbench::{Overrides, Surroundings, Workbench};
 
 /// An author at a screen, with a copy of the example book, folders of her own, and the offline reader.
@@ -31,10 +30,7 @@ impl Author {
         let folders = tempfile::tempdir().unwrap();
         let book = folders.path().join("the-long-silence");
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/the-long-silence"), &book);
-        let set = |name: &str, folder: &str| (name.to_owned(), folders.path().join(folder).display().to_string());
-        let environment: Environment =
-            [set("SCRITORIO_CONFIG_DIR", "config"), set("SCRITORIO_DATA_DIR", "data")].into_iter().collect();
-        let surroundings = Surroundings { folders: Folders::find(&environment).unwrap(), environment };
+        let surroundings = Surroundings::in_folders(folders.path());
         let overrides = Overrides { provider: Some("offline".to_owned()), ..Overrides::default() };
         let bench = Workbench::open_in(&book, overrides, surroundings).unwrap();
         let start = Start { open: None, depth: Depth::True, light: false, remote: true };

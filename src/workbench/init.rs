@@ -76,9 +76,9 @@ mod tests {
     #[test]
     fn a_new_book_opens_with_its_title_and_a_chapter() {
         let folder = tempfile::tempdir().unwrap();
-        let (root, made) = init(&folder.path().join("the-\"long\"-night")).unwrap();
+        let (root, made) = init(&folder.path().join("the-long-night")).unwrap();
         let book = book::read(&root).unwrap();
-        assert_eq!(book.title(), "The \"long\" Night");
+        assert_eq!(book.title(), "The Long Night");
         assert_eq!(book.chapters.len(), 1);
         assert!(book.warnings.is_empty(), "{:?}", book.warnings);
         assert!(made.iter().all(|path| root.join(path).exists()));

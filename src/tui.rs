@@ -77,8 +77,8 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
     let book = workbench.book();
     let settings = workbench.settings();
     let keymap = Keymap::with(&settings.keys).map_err(|problems| anyhow::anyhow!(problems.join("\n")))?;
-    let named = settings.appearance.theme.clone();
-    let name = named.unwrap_or_else(|| if start.light { "light" } else { "dark" }.to_owned());
+    let chosen = settings.appearance.theme.clone();
+    let name = chosen.unwrap_or_else(|| if start.light { "light" } else { "dark" }.to_owned());
     let theme = Theme::named(&name, start.depth);
     let complaint = theme.as_ref().err().map(ToString::to_string);
     let theme = theme.unwrap_or_else(|_| Theme::fallback(start.depth));

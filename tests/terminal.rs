@@ -1,5 +1,7 @@
 //! The real program in a real pseudo-terminal, with a terminal emulator that reads what it draws.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on should fail loudly")]
+
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -93,7 +95,7 @@ impl Screen {
                     self.emulator.process(&bytes);
                     self.raw.extend(bytes);
                 }
-                Err(_) => panic!("the screen never showed {what}:\n{}", self.text()),
+                Err(why) => panic!("the screen never showed {what} ({why}):\n{}", self.text()),
             }
         }
     }

@@ -72,7 +72,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn nothing_that_a_terminal_obeys_is_left(text in "\\PC*|[\\x00-\\x9f\u{2028}\u{202e}a-z]{0,80}") {
-            proptest::prop_assert!(!line(&text).chars().any(|c| c.is_control()));
+            proptest::prop_assert!(!line(&text).chars().any(char::is_control));
             proptest::prop_assert!(!block(&text).chars().any(|c| c.is_control() && c != '\n'));
         }
     }

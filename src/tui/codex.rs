@@ -112,7 +112,7 @@ impl CodexPane {
                 }
                 continue;
             }
-            let leaves = filtered(group, members, &needle);
+            let leaves = filtered(group, &members, &needle);
             if !leaves.is_empty() {
                 rows.push(Row::Group { group, count: leaves.len(), open: true });
                 rows.extend(leaves);
@@ -144,7 +144,8 @@ impl CodexPane {
         let group = *group;
         let folded = self.folded.contains(&group);
         let open = open.unwrap_or(folded);
-        if open == !folded {
+        let open_now = !folded;
+        if open == open_now {
             return false;
         }
         if open {
@@ -228,7 +229,7 @@ fn members(book: &Book, group: Group) -> Vec<(usize, String, String)> {
 }
 
 /// Returns the members that a filter keeps, best first: by name, else by an alias or a tag.
-fn filtered(group: Group, members: Vec<(usize, String, String)>, needle: &str) -> Vec<Row> {
+fn filtered(group: Group, members: &[(usize, String, String)], needle: &str) -> Vec<Row> {
     let names: Vec<&str> = members.iter().map(|(_, name, _)| name.as_str()).collect();
     let by_name = fuzzy(needle, &names);
     let mut kept: Vec<(usize, Vec<usize>)> = by_name.into_iter().map(|m| (m.index, m.positions)).collect();

@@ -179,7 +179,6 @@ impl TurnView {
             let laid = turn_lines::lay_out(self, frame, answer);
             self.cache = Some((key, laid));
         }
-        static EMPTY: Laid = Laid::EMPTY;
         self.cache.as_ref().map_or(&EMPTY, |(_, laid)| laid)
     }
 
@@ -193,6 +192,9 @@ impl TurnView {
         self.cache = None;
     }
 }
+
+/// What stands for a turn that was never laid out.
+static EMPTY: Laid = Laid::EMPTY;
 
 /// What laying turns out needs to know.
 pub(super) struct Frame<'a> {

@@ -10,7 +10,7 @@ use crate::agent::event::TurnEvent;
 use crate::canon::mentions::Names;
 use crate::domain::book::Book;
 use crate::domain::codex::EntryType;
-use crate::domain::conversation::{Failure, Turn};
+use crate::domain::conversation::Failure;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::workbench::{Document, Finished, Peek, QueuedProposal};
 
@@ -75,8 +75,6 @@ pub(super) enum Msg {
     GoToLine(usize),
     /// Make a Codex entry from the template.
     NewEntry(EntryType, String),
-    /// Send a question again.
-    AskAgain(Box<Turn>),
     /// What became of a copy.
     Copied(Copied),
     /// What the system clipboard held.

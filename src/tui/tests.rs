@@ -385,7 +385,7 @@ fn every_command_can_be_run_from_every_pane() {
 #[test]
 fn time_comes_in_with_messages() {
     let mut author = Author::at(80, 24);
-    let later = Instant::now() + Duration::from_secs(60);
+    let later = Instant::now() + Duration::from_mins(1);
     author.happens(Msg::Tick(later));
     assert_eq!(author.app.now, later);
 }

@@ -159,7 +159,7 @@ fn done_words(tool: &ToolRecord) -> String {
         _ if tool.results == 0 => words.push_str("nothing found"),
         (Some(title), [one]) => words.push_str(&format!("{title} → {one}")),
         (Some(title), [first, more @ ..]) => {
-            words.push_str(&format!("{title} → {first} and {} more", more.len()))
+            words.push_str(&format!("{title} → {first} and {} more", more.len()));
         }
         (Some(title), []) => words.push_str(title),
         (None, [one]) => words.push_str(one.as_str()),
@@ -204,6 +204,8 @@ fn answer(turn: &TurnView, frame: &Frame<'_>, streamed: Vec<Line<'static>>, laid
             return;
         }
         laid.stops.push(Stop { line: start, what: What::Answer });
+        laid.lines.push(speaker(turn, frame));
+        let start = laid.lines.len();
         let mut marks = vec![];
         for (index, placed) in grounded.quotes.iter().enumerate() {
             let kind = match (placed.quote.marked, placed.quote.verdict) {
@@ -221,11 +223,21 @@ fn answer(turn: &TurnView, frame: &Frame<'_>, streamed: Vec<Line<'static>>, laid
         laid.lines.extend(rendered.lines.into_iter().map(|l| indented(l)));
     } else if !streamed.is_empty() {
         laid.stops.push(Stop { line: start, what: What::Answer });
+        laid.lines.push(speaker(turn, frame));
         laid.lines.extend(streamed.into_iter().map(|l| indented(l)));
     } else {
         return;
     }
     laid.lines.push(Line::default());
+}
+
+/// Who answers.
+fn speaker(turn: &TurnView, frame: &Frame<'_>) -> Line<'static> {
+    let member = crate::persona::board::member(Some(&turn.persona));
+    Line::from(vec![
+        Span::styled(format!(" {} ", member.badge), frame.theme.style(Role::Badge)),
+        Span::styled(format!(" {}", member.name), frame.theme.style(Role::Persona)),
+    ])
 }
 
 fn indented(mut line: Line<'static>) -> Line<'static> {
@@ -306,7 +318,7 @@ fn ending(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
         State::Thinking => laid.lines.push(Line::styled(format!("{spinner} thinking…"), running)),
         State::Reading => laid.lines.push(Line::styled(format!("{spinner} reading the book…"), running)),
         State::Answering | State::Ending => {
-            laid.lines.push(Line::styled(format!("{spinner} answering…"), running))
+            laid.lines.push(Line::styled(format!("{spinner} answering…"), running));
         }
         State::Done => {}
         State::Cancelled => {
@@ -342,7 +354,7 @@ pub(super) fn thousands(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, d) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(d);

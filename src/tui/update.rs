@@ -6,6 +6,7 @@ mod codex;
 mod commands;
 mod documents;
 mod find;
+mod judge;
 mod manuscript;
 mod mouse;
 mod turn;
@@ -18,8 +19,8 @@ use super::app::App;
 use super::clipboard::Copied;
 use super::effect::Effect;
 use super::layout::Pane;
-use super::msg::{Msg, Notice, Verdict};
-use super::popups::{self, Popup, Reply};
+use super::msg::{Msg, Notice};
+use super::popups::{Popup, Reply};
 use crate::command::Context;
 
 /// How long a notice stays.
@@ -63,6 +64,14 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         | Msg::Conversation(..)
         | Msg::Proposals(_)
         | Msg::Judged(..) => turn::update(app, msg),
+        Msg::Judge(_) | Msg::Review(_) | Msg::ReviewBeside(..) => judge::update(app, msg),
+        other => settle(app, other),
+    }
+}
+
+/// What concerns one part of the interface only.
+fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
+    match msg {
         Msg::Peeked(Ok(peek)) => {
             app.popups.push(Popup::text("What would be sent", &peek.text()));
             vec![]
@@ -80,15 +89,6 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::ChooseTheme(name) => commands::choose_theme(app, &name),
         Msg::Popup(popup) => {
             app.popups.push(*popup);
-            vec![]
-        }
-        Msg::Judge(verdict) => judge(app, verdict),
-        Msg::Review(id) => {
-            review(app, &id);
-            vec![]
-        }
-        Msg::ReviewBeside(id, next) => {
-            review_beside(app, &id, next);
             vec![]
         }
         Msg::CopyText(text) => {
@@ -113,7 +113,6 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             }
             None => vec![Effect::NewEntry(entry_type, name)],
         },
-        Msg::AskAgain(turn) => ask::ask_again(app, &turn),
         Msg::Copied(copied) => {
             app.tell(Notice::hint(copied.message()));
             match copied {
@@ -140,29 +139,9 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             vec![]
         }
         Msg::KeyTyped(provider, key) => vec![Effect::StoreKey(provider, key)],
+        // `update` has dealt with all others.
+        _ => vec![],
     }
-}
-
-fn judge(app: &mut App, verdict: Verdict) -> Vec<Effect> {
-    if let Some(why) = app.read_only.clone() {
-        app.tell(Notice::problem(why));
-        return vec![];
-    }
-    // An open document with unsaved changes in the same file would fight with what is written under it.
-    let id = match &verdict {
-        Verdict::Accept(id, _) | Verdict::Undo(id) | Verdict::Redo(id) => id,
-        Verdict::Reject(..) | Verdict::Edit(..) => return vec![Effect::Judge(verdict)],
-    };
-    let unsaved = app.proposals.get(id).and_then(|q| {
-        q.proposal.files.iter().find_map(|f| {
-            app.documents.iter().find(|d| d.path == f.path && d.buffer.is_modified()).map(|d| d.path.clone())
-        })
-    });
-    if let Some(path) = unsaved {
-        app.tell(Notice::problem(format!("{path} has unsaved changes: save it first (Ctrl-S)")));
-        return vec![];
-    }
-    vec![Effect::Judge(verdict)]
 }
 
 /// Where a key goes: a popup, a command of the pane, a command of the program, the text.
@@ -278,35 +257,4 @@ fn on_paste(app: &mut App, text: &str) -> Vec<Effect> {
         }
     }
     vec![]
-}
-
-/// Opens a popup by itself, but never over what the author types.
-pub(super) fn may_open_by_itself(app: &App) -> bool {
-    app.popups.is_empty() && app.typed_at.is_none_or(|at| app.now.duration_since(at) > Duration::from_secs(1))
-}
-
-/// Shows the popup of a proposal.
-pub(super) fn review(app: &mut App, id: &crate::domain::ids::ProposalId) {
-    if let Some(queued) = app.proposals.get(id) {
-        let place = app.queue.iter().position(|q| q == id).map_or((1, 1), |i| (i + 1, app.queue.len()));
-        let popup = popups::diff::DiffPopup::new(queued.clone(), place, app.now);
-        app.popups.push(Popup::Diff(Box::new(popup)));
-    }
-}
-
-/// Shows the popup of the proposal after or before one, in place of its own.
-fn review_beside(app: &mut App, id: &crate::domain::ids::ProposalId, next: bool) {
-    let Some(here) = app.queue.iter().position(|q| q == id) else { return };
-    let beside = if next { here + 1 } else { here.wrapping_sub(1) };
-    match app.queue.get(beside).cloned() {
-        Some(other) => {
-            app.popups.pop();
-            review(app, &other);
-        }
-        None => app.tell(Notice::hint(if next {
-            "This is the newest proposal."
-        } else {
-            "This is the oldest proposal."
-        })),
-    }
 }

@@ -91,7 +91,7 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
     }
     let at = input(app, frame, parts.input, focused);
     hint(app, frame, parts.hint);
-    focused.then_some(at).flatten()
+    focused.then_some(at)
 }
 
 fn conversation(app: &App, frame: &mut Frame<'_>, area: Rect) {
@@ -209,7 +209,7 @@ fn status(app: &App, frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(line, area);
 }
 
-fn input(app: &App, frame: &mut Frame<'_>, area: Rect, focused: bool) -> Option<Position> {
+fn input(app: &App, frame: &mut Frame<'_>, area: Rect, focused: bool) -> Position {
     let theme = &app.theme;
     let role = if focused { Role::Accent } else { Role::Dim };
     frame.render_widget(Span::styled("›", theme.style(role)), Rect { width: 1.min(area.width), ..area });
@@ -218,14 +218,14 @@ fn input(app: &App, frame: &mut Frame<'_>, area: Rect, focused: bool) -> Option<
         let member = crate::persona::board::member(Some(&app.chat.persona));
         let words = text::fit(&format!("Ask the {}", member.name), usize::from(field.width));
         frame.render_widget(Span::styled(words, theme.style(Role::Dim)), field);
-        return Some(Position::new(field.x, field.y));
+        return Position::new(field.x, field.y);
     }
     frame.render_widget(&app.chat.input, field);
     let cursor = app.chat.input.screen_cursor();
     let row = cursor.row.saturating_sub(usize::from(app.chat.input.scroll_offset().0));
     let y = field.y + (row as u16).min(field.height.saturating_sub(1));
     let x = field.x + (cursor.col as u16).min(field.width.saturating_sub(1));
-    Some(Position::new(x, y))
+    Position::new(x, y)
 }
 
 fn hint(app: &App, frame: &mut Frame<'_>, area: Rect) {

@@ -144,9 +144,9 @@ fn find_bar(app: &App, frame: &mut Frame<'_>, area: Rect) -> Option<Position> {
     if let Some(replacement) = &bar.replacement {
         let row = Rect { y: label.y + 1, ..label };
         let field = write(frame, row, " Replace ");
-        let there = replacement.draw(field, frame.buffer_mut(), theme);
+        let lower = replacement.draw(field, frame.buffer_mut(), theme);
         if bar.in_replacement {
-            at = there;
+            at = lower;
         }
     }
     at
@@ -203,6 +203,16 @@ pub(in super::super) fn looks(
     all
 }
 
+/// A line of the text with the names in it.
+struct LineNames {
+    number: usize,
+    words: String,
+    /// Its first byte in the text.
+    start: usize,
+    /// Start and end in the line, and the look of each name.
+    names: Vec<(usize, usize, Role)>,
+}
+
 /// Prepares the document on screen for drawing: wraps the visible rows, finds the names in them, places the cursor.
 pub(in super::super) fn lay_out(app: &mut App, area: Rect) {
     let text = Parts::of(app, area).text;
@@ -210,9 +220,9 @@ pub(in super::super) fn lay_out(app: &mut App, area: Rect) {
     document.view.resize(&document.buffer, text.width, text.height);
     let rows = document.view.rows(&document.buffer);
     let mut laid: Vec<(Row, Vec<Look>)> = Vec::with_capacity(rows.len());
-    let mut line: Option<(usize, String, usize, Vec<(usize, usize, Role)>)> = None;
+    let mut line: Option<LineNames> = None;
     for row in rows {
-        if line.as_ref().is_none_or(|(number, ..)| *number != row.line) {
+        if line.as_ref().is_none_or(|l| l.number != row.line) {
             let (start, end) = (document.buffer.line_start(row.line), document.buffer.line_end(row.line));
             let words = document.buffer.slice(start..end);
             let found = app.names.find(&words);
@@ -223,10 +233,10 @@ pub(in super::super) fn lay_out(app: &mut App, area: Rect) {
                     Some((m.range.start, m.range.end, Role::of_name(named.entry_type)))
                 })
                 .collect();
-            line = Some((row.line, words, start, names));
+            line = Some(LineNames { number: row.line, words, start, names });
         }
         let looks = match &line {
-            Some((_, words, start, names)) => looks(words, &row, *start, names),
+            Some(line) => looks(&line.words, &row, line.start, &line.names),
             None => vec![],
         };
         laid.push((row, looks));

@@ -1,6 +1,6 @@
 //! Asking: from the input of the chat, about a selection, once more.
 
-use crate::domain::conversation::{SelectionMeta, Turn};
+use crate::domain::conversation::SelectionMeta;
 use crate::domain::passage::{count_words, sha256_hex};
 use crate::workbench::{Ask, Selection};
 
@@ -22,19 +22,11 @@ pub(super) fn send(app: &mut App) -> Vec<Effect> {
     }
     let question = app.chat.take_typed();
     let selection = app.chat.chip.take();
-    vec![begin(app, question, selection)]
-}
-
-/// Sends an earlier question again.
-pub(super) fn ask_again(app: &mut App, turn: &Turn) -> Vec<Effect> {
-    if app.chat.is_busy() {
-        return vec![];
-    }
-    vec![begin(app, turn.question.clone(), None)]
+    vec![begin(app, &question, selection)]
 }
 
 /// Sends a question again, with what is selected now.
-pub(super) fn again(app: &mut App, question: String) -> Vec<Effect> {
+pub(super) fn again(app: &mut App, question: &str) -> Vec<Effect> {
     if app.chat.is_busy() {
         app.tell(Notice::hint("A turn is running: Esc stops it."));
         return vec![];
@@ -43,7 +35,7 @@ pub(super) fn again(app: &mut App, question: String) -> Vec<Effect> {
     vec![begin(app, question, selection)]
 }
 
-fn begin(app: &mut App, question: String, selection: Option<Selection>) -> Effect {
+fn begin(app: &mut App, question: &str, selection: Option<Selection>) -> Effect {
     let ask = request(app, question.trim().to_owned(), selection);
     let meta = ask.selection.as_ref().map(meta);
     app.chat.turns.push(TurnView::asked(app.chat.persona.clone(), ask.question.clone(), meta));

@@ -34,7 +34,7 @@ pub(super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
         }
         "retry" => {
             let question = app.chat.turns.last().map(|t| t.question.clone());
-            return question.map_or_else(Vec::new, |q| ask::again(app, q));
+            return question.map_or_else(Vec::new, |q| ask::again(app, &q));
         }
         "edit-last" => {
             if let Some(turn) = app.chat.turns.last() {
@@ -173,7 +173,7 @@ fn open_item(app: &mut App) -> Vec<Effect> {
             vec![]
         }
         Some((_, What::Card(id))) => {
-            super::review(app, &id);
+            super::judge::review(app, &id);
             vec![]
         }
         Some((turn, What::Quote(quote))) => follow(app, turn, quote, 0),
@@ -223,18 +223,15 @@ pub(super) fn next_quote(app: &mut App) -> Vec<Effect> {
     }
     let here = app.chat.quote.and_then(|at| all.iter().position(|x| *x == at));
     let next = here.map_or(0, |i| (i + 1) % all.len().max(1));
-    match all.get(next).copied() {
-        Some(at) => {
-            app.chat.quote = Some(at);
-            let (turn, quote, place) = at;
-            let effects = follow(app, turn, quote, place);
-            app.tell(Notice::hint(format!("quote {} of {}", next + 1, all.len())));
-            effects
-        }
-        None => {
-            app.tell(Notice::hint("The last answer has no quote that stands in the book."));
-            vec![]
-        }
+    if let Some(at) = all.get(next).copied() {
+        app.chat.quote = Some(at);
+        let (turn, quote, place) = at;
+        let effects = follow(app, turn, quote, place);
+        app.tell(Notice::hint(format!("quote {} of {}", next + 1, all.len())));
+        effects
+    } else {
+        app.tell(Notice::hint("The last answer has no quote that stands in the book."));
+        vec![]
     }
 }
 
@@ -247,11 +244,10 @@ fn follow(app: &mut App, turn: usize, quote: usize, place: usize) -> Vec<Effect>
         .and_then(|g| g.quotes.get(quote))
         .and_then(|q| q.places.get(place))
         .cloned();
-    match place {
-        Some((path, start, end)) => update(app, Msg::Show(path, Some(start..end))),
-        None => {
-            app.tell(Notice::problem("These words stand nowhere in the book."));
-            vec![]
-        }
+    if let Some((path, start, end)) = place {
+        update(app, Msg::Show(path, Some(start..end)))
+    } else {
+        app.tell(Notice::problem("These words stand nowhere in the book."));
+        vec![]
     }
 }

@@ -23,16 +23,13 @@ pub(super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
         "list-last" => app.codex.step(isize::MAX),
         "list-choose" => {
             app.codex.filtering = false;
-            return match app.codex.selected_path(&app.book) {
-                Some(path) => {
-                    let mut effects = update(app, Msg::Show(path, None));
-                    effects.extend(super::commands::focus(app, super::Pane::Manuscript));
-                    effects
-                }
-                None => {
-                    app.codex.fold(&app.book, None);
-                    vec![]
-                }
+            return if let Some(path) = app.codex.selected_path(&app.book) {
+                let mut effects = update(app, Msg::Show(path, None));
+                effects.extend(super::commands::focus(app, super::Pane::Manuscript));
+                effects
+            } else {
+                app.codex.fold(&app.book, None);
+                vec![]
             };
         }
         _ => {}
@@ -46,10 +43,8 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
         KeyCode::Left => {
             app.codex.fold(&app.book, Some(false));
         }
-        KeyCode::Right => {
-            if !app.codex.fold(&app.book, Some(true)) {
-                app.codex.preview_top += 1;
-            }
+        KeyCode::Right if !app.codex.fold(&app.book, Some(true)) => {
+            app.codex.preview_top += 1;
         }
         KeyCode::Char(' ') => {
             app.codex.fold(&app.book, None);

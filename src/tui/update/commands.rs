@@ -6,7 +6,7 @@ use crate::proposal::Status;
 use super::super::app::App;
 use super::super::effect::Effect;
 use super::super::layout::Pane;
-use super::super::msg::{Msg, Notice};
+use super::super::msg::Notice;
 use super::super::popups;
 use super::super::theme::Theme;
 use super::{ask, chat, codex, documents, find, manuscript};
@@ -161,13 +161,8 @@ fn next_proposal(app: &mut App) -> Vec<Effect> {
     let chosen =
         pending.or_else(|| app.queue.iter().rev().find(|id| with(Status::Applied)(app, id))).cloned();
     match chosen {
-        Some(id) => super::review(app, &id),
+        Some(id) => super::judge::review(app, &id),
         None => app.tell(Notice::hint("There is no proposal to review. Ask a board member for a change.")),
     }
     vec![]
-}
-
-/// Runs a message as if it had come from outside.
-pub(in super::super) fn then(app: &mut App, msg: Msg) -> Vec<Effect> {
-    super::update(app, msg)
 }

@@ -79,7 +79,7 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
         KeyCode::Tab => buffer.insert("\t"),
         KeyCode::Backspace => view.delete(buffer, if word { Delete::WordBack } else { Delete::GraphemeBack }),
         KeyCode::Delete => {
-            view.delete(buffer, if word { Delete::WordForward } else { Delete::GraphemeForward })
+            view.delete(buffer, if word { Delete::WordForward } else { Delete::GraphemeForward });
         }
         _ => {}
     }

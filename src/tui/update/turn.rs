@@ -97,7 +97,7 @@ fn finished_turn(app: &mut App, finished: Finished) -> Vec<Effect> {
         view.finish(finished);
     }
     if let Some(first) = made.first()
-        && super::may_open_by_itself(app)
+        && super::judge::may_open_by_itself(app)
         && app.read_only.is_none()
     {
         // It stays a card; the hint says which key opens it.

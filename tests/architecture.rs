@@ -157,7 +157,8 @@ fn sources() -> Vec<Source> {
                 folders.push(path);
                 continue;
             }
-            if path.extension().is_none_or(|e| e != "rs") {
+            // `tests.rs` is a test module in a file of its own.
+            if path.extension().is_none_or(|e| e != "rs") || path.file_name().is_some_and(|n| n == "tests.rs") {
                 continue;
             }
             let first = path.strip_prefix(&root).unwrap().iter().next().unwrap();

@@ -5,6 +5,7 @@
 
 pub mod atomic;
 pub mod book;
+pub mod desk;
 pub mod document;
 pub mod home;
 pub mod journal;

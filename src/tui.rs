@@ -89,10 +89,19 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         ..Look::default()
     };
     let names = Names::of(&book);
-    let first = start.open.or_else(|| book.chapters.first().map(|c| c.path.clone()));
+    let desk = workbench.desk();
+    let left = desk.document.filter(|path| start.open.is_none() && book.document(path).is_some());
+    let cursor = if left.is_some() { desk.cursor } else { 0 };
+    let first = start.open.or(left).or_else(|| book.chapters.first().map(|c| c.path.clone()));
     let document = first.and_then(|path| {
         let read = workbench.read_document(&path).ok()?;
-        Some(OpenDocument::new(&book, path, read))
+        let mut document = OpenDocument::new(&book, path, read);
+        document.go_to(cursor);
+        Some(document)
+    });
+    let read_only = workbench.hold().map(|holder| {
+        let pid = holder.pid;
+        format!("This book is open in another window (process {pid}): here it can only be read.")
     });
     let now = Instant::now();
     let mut app = App {
@@ -109,7 +118,7 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         documents: document.into_iter().collect(),
         active: 0,
         find: None,
-        chat: chat::Chat::new(crate::persona::board::member(None).id.to_owned()),
+        chat: chat::Chat::new(crate::persona::board::member(desk.persona.as_deref()).id.to_owned()),
         proposals: HashMap::new(),
         queue: vec![],
         popups: vec![],
@@ -118,22 +127,14 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         typed_at: None,
         escaped_at: None,
         provider: workbench.provider_and_model(),
-        read_only: read_only(workbench),
+        read_only,
         spin: 0,
         clipboard: String::new(),
+        restoring: vec![],
         quitting: false,
     };
     if let Some(words) = complaint.or_else(|| app.read_only.clone()) {
         app.tell(msg::Notice::problem(words));
     }
     Ok(app)
-}
-
-/// Why this program must not write to the book, if another one has it.
-fn read_only(workbench: &Workbench) -> Option<String> {
-    let holder = workbench.writer().ok()??;
-    Some(format!(
-        "This book is open in another window (process {}, since {}): here it can only be read.",
-        holder.pid, holder.since
-    ))
 }

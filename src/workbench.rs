@@ -24,7 +24,7 @@ pub use ask::{Ask, Finished};
 pub use judge::{JudgeError, QueuedProposal};
 pub use open::{OpenError, Overrides, Surroundings, Workbench};
 pub use peek::Peek;
-pub use recover::{Edit, Recovered, RecoveryLog};
+pub use recover::{Desk, Edit, Recovered, RecoveryLog};
 
 // What front ends see of the layers that they may not use themselves.
 pub use crate::persona::board::{Member, member, members};

@@ -158,7 +158,8 @@ fn sources() -> Vec<Source> {
                 continue;
             }
             // `tests.rs` is a test module in a file of its own.
-            if path.extension().is_none_or(|e| e != "rs") || path.file_name().is_some_and(|n| n == "tests.rs") {
+            if path.extension().is_none_or(|e| e != "rs") || path.file_name().is_some_and(|n| n == "tests.rs")
+            {
                 continue;
             }
             let first = path.strip_prefix(&root).unwrap().iter().next().unwrap();

@@ -188,7 +188,7 @@ fn an_author_asks_about_adrian_and_follows_a_quote_into_the_manuscript() {
     screen.press(ENTER);
     screen.shows("get_character_context");
     screen.shows("codex/characters/adrian-vale");
-    screen.shows("▸1");
+    screen.shows("Adrian Vale, Captain");
     screen.press(CTRL_L);
     screen.shows("quote 1 of");
     screen.until("selected words", |s| selected_words(s).split_whitespace().count() >= 3);

@@ -57,16 +57,36 @@ pub struct Recovered {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Line {
-    Start { v: u32, path: BookPath, base_hash: Option<String>, at: String },
-    Edits { v: u32, edits: Vec<Edit> },
+    Start {
+        v: u32,
+        path: BookPath,
+        base_hash: Option<String>,
+        /// Hash of the text that the edits were made to, where it is not the file's own bytes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text_hash: Option<String>,
+        at: String,
+    },
+    Edits {
+        v: u32,
+        edits: Vec<Edit>,
+    },
 }
 
 impl Log {
-    /// Starts a log for the document at `path`, whose text has the hash `base_hash` (`None`: there is no file yet). Makes `.scritorio`.
-    pub fn start(root: &Path, path: &BookPath, base_hash: Option<&str>) -> io::Result<Self> {
+    /// Starts a log for the document at `path`, whose file has the hash `base_hash` (`None`: there is no file yet). `text` is what the edits
+    /// are made to, where that is not the file's own bytes: an editor that works on line feeds gives its text of a file with CRLF. Makes `.scritorio`.
+    pub fn start(
+        root: &Path,
+        path: &BookPath,
+        base_hash: Option<&str>,
+        text: Option<&str>,
+    ) -> io::Result<Self> {
         let name = format!("{FOLDER}/{}.jsonl", ulid::Ulid::generate());
         let log = home::make(root, &name)?;
-        if let Some(hash) = base_hash {
+        let text_hash = text.map(sha256_hex);
+        if let Some(text) = text {
+            atomic::write(root, &base_path(&log), text.as_bytes())?;
+        } else if let Some(hash) = base_hash {
             let bytes = std::fs::read(atomic::resolve(root, &path.under(root))?)?;
             // A file that changed in this very moment is no base; the edits alone are kept then.
             if sha256_hex(&bytes) == hash {
@@ -76,7 +96,10 @@ impl Log {
         let in_use = OpenOptions::new().read(true).append(true).create_new(true).open(lock_path(&log))?;
         jsonl::lock(&in_use)?;
         let (path, base_hash) = (path.clone(), base_hash.map(Into::into));
-        jsonl::append(&log, &[Line::Start { v: jsonl::VERSION, path, base_hash, at: super::now() }])?;
+        jsonl::append(
+            &log,
+            &[Line::Start { v: jsonl::VERSION, path, base_hash, text_hash, at: super::now() }],
+        )?;
         Ok(Self { path: log, _in_use: in_use })
     }
 
@@ -130,10 +153,10 @@ pub fn apply(text: &mut String, edits: &[Edit]) -> bool {
 
 fn replay(root: &Path, log: PathBuf) -> Option<Recovered> {
     let mut lines = jsonl::read::<Line>(&log).ok()?.records.into_iter();
-    let Line::Start { path, base_hash, at, .. } = lines.next()? else { return None };
+    let Line::Start { path, base_hash, text_hash, at, .. } = lines.next()? else { return None };
     let on_disk = atomic::resolve(root, &path.under(root)).and_then(std::fs::read).ok();
     let disk_changed = on_disk.as_ref().map(sha256_hex) != base_hash;
-    let base = match &base_hash {
+    let base = match text_hash.as_ref().or(base_hash.as_ref()) {
         None => Some(String::new()),
         Some(hash) => [std::fs::read(base_path(&log)).ok(), on_disk.clone()]
             .into_iter()
@@ -153,9 +176,18 @@ fn replay(root: &Path, log: PathBuf) -> Option<Recovered> {
         // Without its base the text can't be rebuilt, but no word that was typed is thrown away.
         None => (edits.into_iter().map(|e| e.inserted).collect(), false),
     };
-    let saved = on_disk.is_some_and(|bytes| bytes == text.as_bytes());
+    let saved = on_disk.is_some_and(|bytes| same_words(&bytes, &text));
     let nothing = text.is_empty() && base_hash.is_none();
     (!saved && !nothing).then_some(Recovered { path, base_hash, text, complete, disk_changed, at, log })
+}
+
+/// Whether a file holds a text, line ends and a byte order mark aside.
+fn same_words(bytes: &[u8], text: &str) -> bool {
+    bytes == text.as_bytes() || std::str::from_utf8(bytes).is_ok_and(|file| plain(file) == plain(text))
+}
+
+fn plain(text: &str) -> String {
+    text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n")
 }
 
 fn in_use(log: &Path) -> bool {
@@ -207,7 +239,7 @@ mod tests {
     }
 
     fn started(root: &Path) -> Log {
-        Log::start(root, &chapter(), Some(&sha256_hex(START))).unwrap()
+        Log::start(root, &chapter(), Some(&sha256_hex(START)), None).unwrap()
     }
 
     #[test]
@@ -225,6 +257,21 @@ mod tests {
         discard(&found[0]).unwrap();
         assert!(pending(root.path()).unwrap().is_empty());
         assert_eq!(fs::read_dir(root.path().join(".scritorio/recovery")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn edits_of_a_text_without_its_carriage_returns_are_offered_without_them() {
+        let root = book();
+        let file = "One.\r\nTwo.\r\n";
+        fs::write(root.path().join("manuscript/01.md"), file).unwrap();
+        let mut log =
+            Log::start(root.path(), &chapter(), Some(&sha256_hex(file)), Some("One.\nTwo.\n")).unwrap();
+        log.append(&[edit(5, 3, "Three")]).unwrap();
+        drop(log);
+        let found = pending(root.path()).unwrap();
+        assert_eq!((found[0].text.as_str(), found[0].complete), ("One.\nThree.\n", true));
+        fs::write(root.path().join("manuscript/01.md"), "One.\r\nThree.\r\n").unwrap();
+        assert!(pending(root.path()).unwrap().is_empty(), "it was saved after all");
     }
 
     #[test]
@@ -272,7 +319,7 @@ mod tests {
     #[test]
     fn a_new_document_is_recovered_from_nothing() {
         let root = tempfile::tempdir().unwrap();
-        let mut log = Log::start(root.path(), &chapter(), None).unwrap();
+        let mut log = Log::start(root.path(), &chapter(), None, None).unwrap();
         log.append(&[edit(0, 0, "Once")]).unwrap();
         drop(log);
         assert_eq!(pending(root.path()).unwrap()[0].text, "Once");
@@ -296,7 +343,7 @@ mod tests {
             let root = tempfile::tempdir().unwrap();
             fs::create_dir(root.path().join("manuscript")).unwrap();
             fs::write(chapter().under(root.path()), &start).unwrap();
-            let mut log = Log::start(root.path(), &chapter(), Some(&sha256_hex(&start))).unwrap();
+            let mut log = Log::start(root.path(), &chapter(), Some(&sha256_hex(&start)), None).unwrap();
             let mut text = start.clone();
             for (at, removed, inserted) in raw {
                 let at = text.floor_char_boundary(at.min(text.len()));

@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use crate::canon::mentions::Names;
 use crate::domain::book::Book;
 use crate::domain::ids::{BookPath, ProposalId};
-use crate::workbench::QueuedProposal;
+use crate::workbench::{QueuedProposal, Recovered};
 
 use super::chat::Chat;
 use super::codex::CodexPane;
@@ -58,6 +58,8 @@ pub(super) struct App {
     pub(super) spin: usize,
     /// Text that was cut or copied, for terminals without a clipboard that can be read.
     pub(super) clipboard: String,
+    /// Unsaved text of an earlier run that waits for its document to be opened.
+    pub(super) restoring: Vec<Recovered>,
     /// Documents to be saved before the program ends.
     pub(super) quitting: bool,
 }

@@ -52,6 +52,13 @@ impl OpenDocument {
         }
     }
 
+    /// Puts the cursor at a byte of the file, and brings it into view.
+    pub(super) fn go_to(&mut self, place: usize) {
+        let at = self.buffer.from_file_offset(place);
+        self.buffer.set_cursor(at, false);
+        self.view.center(&self.buffer, at);
+    }
+
     /// Selects a place given in bytes of the file, and brings it into view.
     pub(super) fn show_place(&mut self, place: &Range<usize>) {
         let start = self.buffer.from_file_offset(place.start);

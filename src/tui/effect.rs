@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::domain::codex::EntryType;
 use crate::domain::ids::{BookPath, SessionId};
-use crate::workbench::Ask;
+use crate::workbench::{Ask, Recovered};
 
 use super::msg::Verdict;
 
@@ -42,6 +42,10 @@ pub(super) enum Effect {
     ReadConversation(Option<SessionId>),
     /// Make a Codex entry from the template, then open it.
     NewEntry(EntryType, String),
+    /// Look for unsaved text that an earlier run left behind.
+    ReadRecovered,
+    /// Delete unsaved text of an earlier run, after what was typed since is on the disk.
+    Forget(Box<Recovered>),
     /// Put text on the clipboard.
     Copy(String),
     /// Send bytes to the terminal between two frames: a command of our own, such as OSC 52.

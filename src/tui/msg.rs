@@ -12,7 +12,7 @@ use crate::domain::book::Book;
 use crate::domain::codex::EntryType;
 use crate::domain::conversation::Failure;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
-use crate::workbench::{Document, Finished, Peek, QueuedProposal};
+use crate::workbench::{Document, Finished, Peek, QueuedProposal, Recovered};
 
 use super::clipboard::Copied;
 
@@ -89,6 +89,12 @@ pub(super) enum Msg {
     Reload(BookPath),
     /// Tell the author something.
     Notice(Notice),
+    /// Unsaved text that an earlier run left behind, each with the file's present text.
+    Recovered(Vec<(Recovered, String)>),
+    /// Put unsaved text of an earlier run into the editor.
+    Restore(Box<Recovered>),
+    /// Throw unsaved text of an earlier run away.
+    Forget(Box<Recovered>),
     /// A provider was connected: its name and model, and what to tell.
     Connected((String, String), String),
     /// A key for a provider was typed.

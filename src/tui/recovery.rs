@@ -1,22 +1,36 @@
-//! Keeps unsaved text where a crash can't reach it: every edit goes to an append-only log, in the background, within a second.
+//! Keeps unsaved text where a crash can't reach it: every edit goes to an append-only log, in the background, as soon as it is made.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::domain::ids::BookPath;
-use crate::workbench::{Edit, RecoveryLog, Workbench};
+use crate::workbench::{Edit, Recovered, RecoveryLog, Workbench};
 
 use super::app::App;
+use super::document::OpenDocument;
 
-/// The writer of the logs, on a thread of its own: an fsync never waits in the way of a key.
+/// The writer of the logs, on a thread of its own: the disk never stands between a key and its frame.
 pub(super) struct Recovery {
     out: Option<Sender<Job>>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
 enum Job {
-    Edits { path: BookPath, base: Option<String>, edits: Vec<Edit> },
+    /// What was typed.
+    Edits(Typed),
+    /// The document is saved, or its unsaved text was thrown away.
     Discard(BookPath),
+    /// What an earlier run left behind was taken or thrown away.
+    Drop(Box<Recovered>),
+}
+
+struct Typed {
+    path: BookPath,
+    /// Hash of the file that was opened.
+    hash: Option<String>,
+    /// The text that the first edit was made to, where it is not the file's own bytes.
+    text: Option<String>,
+    edits: Vec<Edit>,
 }
 
 impl Recovery {
@@ -32,23 +46,48 @@ impl Recovery {
         let Some(out) = &self.out else { return };
         let writable = app.read_only.is_none();
         for document in &mut app.documents {
-            let edits = document.buffer.changes();
+            let changes = document.buffer.changes();
             let modified = document.buffer.is_modified();
-            if !edits.is_empty() && modified && writable {
+            if !changes.is_empty() && modified && writable {
+                let text = (!document.logged).then(|| base_text(document, &changes)).flatten();
                 document.logged = true;
-                let edits = edits
+                let edits = changes
                     .into_iter()
                     .map(|e| Edit { at: e.at, removed: e.removed.len(), inserted: e.inserted })
                     .collect();
-                let (path, base) = (document.path.clone(), document.hash.clone());
+                let (path, hash) = (document.path.clone(), document.hash.clone());
                 // The thread ends only with the program.
-                let _ = out.send(Job::Edits { path, base, edits });
+                let _ = out.send(Job::Edits(Typed { path, hash, text, edits }));
             } else if document.logged && !modified {
                 document.logged = false;
                 let _ = out.send(Job::Discard(document.path.clone()));
             }
         }
     }
+
+    /// Deletes what an earlier run left behind; what was typed since is on the disk before.
+    pub(super) fn forget(&self, recovered: Box<Recovered>) {
+        if let Some(out) = &self.out {
+            let _ = out.send(Job::Drop(recovered));
+        }
+    }
+}
+
+/// Returns the text that the first of some changes was made to, unless it is what the file holds: a file with carriage returns or a byte order mark.
+fn base_text(document: &OpenDocument, changes: &[crate::editor::Edit]) -> Option<String> {
+    let buffer = &document.buffer;
+    if buffer.to_file_offset(buffer.len()) == buffer.len() {
+        return None;
+    }
+    let mut text = buffer.slice(0..buffer.len());
+    for change in changes.iter().rev() {
+        let end = change.at + change.inserted.len();
+        if text.get(change.at..end) != Some(change.inserted.as_str()) {
+            return None;
+        }
+        text.replace_range(change.at..end, &change.removed);
+    }
+    Some(text)
 }
 
 impl Drop for Recovery {
@@ -65,31 +104,35 @@ fn write(bench: &Workbench, jobs: &Receiver<Job>) {
     let mut logs: HashMap<BookPath, RecoveryLog> = HashMap::new();
     while let Ok(first) = jobs.recv() {
         // What has piled up while the disk was busy is written in one go.
-        let mut all = vec![first];
-        all.extend(jobs.try_iter());
-        let mut gathered: Vec<(BookPath, Option<String>, Vec<Edit>)> = vec![];
-        for job in all {
+        let mut gathered: Vec<Typed> = vec![];
+        let mut dropped = vec![];
+        for job in std::iter::once(first).chain(jobs.try_iter()) {
             match job {
-                Job::Edits { path, base, edits } => match gathered.last_mut() {
-                    Some((last, _, more)) if *last == path => more.extend(edits),
-                    _ => gathered.push((path, base, edits)),
+                Job::Edits(typed) => match gathered.iter_mut().rev().find(|t| t.path == typed.path) {
+                    Some(last) => last.edits.extend(typed.edits),
+                    None => gathered.push(typed),
                 },
                 Job::Discard(path) => {
-                    gathered.retain(|(p, ..)| *p != path);
+                    gathered.retain(|t| t.path != path);
                     if let Some(log) = logs.remove(&path) {
                         let _ = log.discard();
                     }
                 }
+                Job::Drop(recovered) => dropped.push(recovered),
             }
         }
-        for (path, base, edits) in gathered {
-            if !logs.contains_key(&path) {
-                let Ok(log) = bench.recovery_log(&path, base.as_deref()) else { continue };
-                logs.insert(path.clone(), log);
+        for typed in gathered {
+            if !logs.contains_key(&typed.path) {
+                let log = bench.recovery_log(&typed.path, typed.hash.as_deref(), typed.text.as_deref());
+                let Ok(log) = log else { continue };
+                logs.insert(typed.path.clone(), log);
             }
-            if let Some(log) = logs.get_mut(&path) {
-                let _ = log.append(&edits);
+            if let Some(log) = logs.get_mut(&typed.path) {
+                let _ = log.append(&typed.edits);
             }
+        }
+        for recovered in dropped {
+            let _ = bench.discard_recovered(&recovered);
         }
     }
 }

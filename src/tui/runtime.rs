@@ -37,7 +37,10 @@ pub(super) async fn run(mut app: App, work: Work, mut guard: Guard) -> io::Resul
             return Ok(());
         }
     }
-    screen.turn_around(&mut app, &mut guard).await
+    let ended = screen.turn_around(&mut app, &mut guard).await;
+    screen.work.recover(&mut app);
+    screen.work.leave_desk(&app);
+    ended
 }
 
 struct Loop {

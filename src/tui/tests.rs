@@ -30,15 +30,33 @@ impl Author {
         let folders = tempfile::tempdir().unwrap();
         let book = folders.path().join("the-long-silence");
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/the-long-silence"), &book);
+        Self::in_book(folders, &book, (width, height))
+    }
+
+    fn in_book(folders: tempfile::TempDir, book: &Path, size: (u16, u16)) -> Self {
         let surroundings = Surroundings::in_folders(folders.path());
         let overrides = Overrides { provider: Some("offline".to_owned()), ..Overrides::default() };
-        let bench = Workbench::open_in(&book, overrides, surroundings).unwrap();
+        let bench = Workbench::open_in(book, overrides, surroundings).unwrap();
         let start = Start { open: None, depth: Depth::True, light: false, remote: true };
-        let app = build(&bench, start, (width, height)).unwrap();
+        let app = build(&bench, start, size).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let mut author = Self { app, bench, runtime, _folders: folders, quit: false };
         author.lay_out();
         author
+    }
+
+    /// The same author in a new run of the program, after this one ended in whatever way.
+    fn comes_back(self) -> Self {
+        let Self { app, bench, _folders: folders, .. } = self;
+        let screen = app.screen;
+        let root = bench.root().to_path_buf();
+        drop((app, bench));
+        Self::in_book(folders, &root, (screen.width, screen.height))
+    }
+
+    fn happens_effect(&mut self, effect: Effect) {
+        self.follow(effect);
+        self.lay_out();
     }
 
     pub(super) fn lay_out(&mut self) {
@@ -388,4 +406,40 @@ fn time_comes_in_with_messages() {
     let later = Instant::now() + Duration::from_mins(1);
     author.happens(Msg::Tick(later));
     assert_eq!(author.app.now, later);
+}
+
+#[test]
+fn unsaved_words_of_a_run_that_was_killed_are_offered_and_restored() {
+    let mut author = Author::at(100, 30);
+    let path = "manuscript/01-the-listening-post.md";
+    let before = author.file(path);
+    author.types("Zephyrine ");
+    let mut recovery = super::recovery::Recovery::new(author.bench.clone());
+    recovery.note(&mut author.app);
+    // As if the program were killed here: the log is written, nothing is saved.
+    drop(recovery);
+    assert_eq!(author.file(path), before);
+    let mut again = author.comes_back();
+    again.happens_effect(Effect::ReadRecovered);
+    again.sees_words("Unsaved text");
+    again.sees_words("Zephyrine");
+    again.types("r");
+    assert!(again.app.document().unwrap().buffer.slice(0..20).starts_with("Zephyrine"));
+    again.control('s');
+    assert!(again.file(path).starts_with(b"Zephyrine "));
+}
+
+#[test]
+fn the_author_comes_back_to_where_she_was() {
+    let mut author = Author::at(120, 40);
+    author.asks("Who is Mira Okafor?");
+    author.control('g');
+    author.types("Turnover");
+    author.key(KeyCode::Enter);
+    author.key(KeyCode::PageDown);
+    let place = author.app.document().unwrap().buffer.cursor();
+    super::work::leave_desk(&author.bench, &author.app);
+    let again = author.comes_back();
+    let document = again.app.document().unwrap();
+    assert_eq!((document.path.as_str(), document.buffer.cursor()), ("manuscript/05-turnover.md", place));
 }

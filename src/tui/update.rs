@@ -48,9 +48,14 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             vec![]
         }
         Msg::Run(name) => commands::run(app, name),
-        Msg::Show(..) | Msg::Opened(..) | Msg::Saved(..) | Msg::SaveAnyway(_) | Msg::Reload(_) => {
-            documents::update(app, msg)
-        }
+        Msg::Show(..)
+        | Msg::Opened(..)
+        | Msg::Saved(..)
+        | Msg::SaveAnyway(_)
+        | Msg::Reload(_)
+        | Msg::Recovered(_)
+        | Msg::Restore(_)
+        | Msg::Forget(_) => documents::update(app, msg),
         Msg::BookRead(book, names) => {
             app.book = book;
             app.names = names;

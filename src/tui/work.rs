@@ -11,7 +11,7 @@ use crate::canon::mentions::Names;
 use crate::domain::conversation::Turn;
 use crate::domain::ids::{SessionId, TurnId};
 use crate::proposal::Proposal;
-use crate::workbench::{Ask, DocumentError, Finished, Workbench};
+use crate::workbench::{Ask, Desk, DocumentError, Finished, Recovered, Workbench};
 
 use super::app::App;
 use super::clipboard::Clipboard;
@@ -30,7 +30,7 @@ pub(super) struct Work {
 
 /// What is asked for when the first frame stands.
 pub(super) fn at_start(app: &App) -> Vec<Effect> {
-    let mut effects = vec![Effect::ReadProposals, Effect::ReadConversation(None)];
+    let mut effects = vec![Effect::ReadProposals, Effect::ReadConversation(None), Effect::ReadRecovered];
     if app.documents.is_empty()
         && let Some(first) = app.book.chapters.first()
     {
@@ -43,6 +43,11 @@ impl Work {
     pub(super) fn new(workbench: Workbench, clipboard: Clipboard) -> Self {
         let recovery = Recovery::new(workbench.clone());
         Self { workbench, clipboard, turn: Arc::default(), recovery }
+    }
+
+    /// Remembers where the author is, for the next time.
+    pub(super) fn leave_desk(&self, app: &App) {
+        leave_desk(&self.workbench, app);
     }
 
     /// Keeps what was typed since the last call where a crash can't reach it.
@@ -60,6 +65,7 @@ impl Work {
                     token.cancel();
                 }
             }
+            Effect::Forget(recovered) => self.recovery.forget(recovered),
             Effect::Copy(text) => self.clipboard.copy(text, move |copied| send(&out, Msg::Copied(copied))),
             Effect::AskClipboard => self.clipboard.paste(move |text| send(&out, Msg::Clipboard(text))),
             other => in_background(move || quietly(&bench, other, &out)),
@@ -132,6 +138,18 @@ fn queue(
     if let Err(why) = bench.queue(session, turn, proposal) {
         send(out, Msg::Notice(Notice::problem(format!("A proposal could not be kept: {why}."))));
     }
+}
+
+/// Remembers where the author is in a book.
+pub(super) fn leave_desk(bench: &Workbench, app: &App) {
+    if app.read_only.is_some() {
+        return;
+    }
+    let (document, cursor) = match app.document() {
+        Some(d) => (Some(d.path.clone()), d.buffer.to_file_offset(d.buffer.cursor())),
+        None => (None, 0),
+    };
+    bench.leave_desk(&Desk { v: 1, document, cursor, persona: Some(app.chat.persona.clone()) });
 }
 
 /// A part of the program that should never fail has failed.
@@ -216,7 +234,16 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             ),
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
+        Effect::ReadRecovered => {
+            let found = bench.recovered().unwrap_or_default();
+            if found.is_empty() {
+                return;
+            }
+            let present = |r: &Recovered| bench.read_document(&r.path).map(|d| d.text).unwrap_or_default();
+            Msg::Recovered(found.into_iter().map(|r| (present(&r), r)).map(|(text, r)| (r, text)).collect())
+        }
         Effect::Ask(_)
+        | Effect::Forget(_)
         | Effect::Cancel
         | Effect::Copy(_)
         | Effect::SendToTerminal(_)

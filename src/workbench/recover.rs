@@ -5,8 +5,9 @@ use std::sync::PoisonError;
 
 use crate::domain::ids::BookPath;
 use crate::store::lock::{self, Taken};
-use crate::store::{home, recovery};
+use crate::store::{desk, home, recovery};
 
+pub use crate::store::desk::Desk;
 pub use crate::store::lock::Holder;
 pub use crate::store::recovery::{Edit, Log as RecoveryLog, Recovered};
 
@@ -25,9 +26,14 @@ impl Workbench {
     }
 
     /// Starts the log of a document's unsaved edits; see [`recovery::Log::start`].
-    pub fn recovery_log(&self, path: &BookPath, base_hash: Option<&str>) -> io::Result<RecoveryLog> {
+    pub fn recovery_log(
+        &self,
+        path: &BookPath,
+        base_hash: Option<&str>,
+        text: Option<&str>,
+    ) -> io::Result<RecoveryLog> {
         self.take();
-        RecoveryLog::start(self.root(), path, base_hash)
+        RecoveryLog::start(self.root(), path, base_hash, text)
     }
 
     /// Returns the unsaved texts that an earlier run left behind, oldest first.
@@ -38,6 +44,16 @@ impl Workbench {
     /// Deletes what an earlier run left behind, after the author took it or threw it away.
     pub fn discard_recovered(&self, recovered: &Recovered) -> io::Result<()> {
         recovery::discard(recovered)
+    }
+
+    /// Returns where the author was when this book was last open.
+    pub fn desk(&self) -> Desk {
+        desk::read(self.root())
+    }
+
+    /// Remembers where the author is. What can't be written is not missed.
+    pub fn leave_desk(&self, left: &Desk) {
+        let _ = desk::write(self.root(), left);
     }
 
     /// Takes the lock, or returns who has it. A file system without locks can't tell, and is no reason to refuse the author's own book.
@@ -78,7 +94,7 @@ mod tests {
         assert_eq!(first.hold(), None);
         assert!(!book.join(home::NAME).exists(), "nothing was written yet");
         let path = BookPath::new("one.md").unwrap();
-        let mut log = first.recovery_log(&path, Some(&sha256_hex("One."))).unwrap();
+        let mut log = first.recovery_log(&path, Some(&sha256_hex("One.")), None).unwrap();
         log.append(&[Edit { at: 0, removed: 3, inserted: "Two".into() }]).unwrap();
         assert_eq!(second.hold().map(|h| h.pid), Some(std::process::id()));
         assert!(second.recovered().unwrap().is_empty());

@@ -7,17 +7,24 @@ use ratatui::text::{Line, Span};
 
 use super::{Popup, Reply};
 use crate::domain::ids::BookPath;
+use crate::proposal::diff::{Hunk, hunks};
 use crate::tui::msg::Msg;
 use crate::tui::theme::{Role, Theme};
-use crate::tui::widgets::{popup, text};
+use crate::tui::widgets::{diff, popup, text};
+use crate::workbench::Recovered;
 
 /// The question.
 #[derive(Debug)]
 pub(in crate::tui) struct Confirm {
     title: String,
     question: String,
+    /// A change that the question is about.
+    change: Vec<Hunk>,
     answers: Vec<(char, &'static str, Option<Msg>)>,
 }
+
+/// Rows of a change that are shown at most.
+const CHANGE_ROWS: usize = 16;
 
 /// Asks what to do with unsaved documents.
 pub(in crate::tui) fn quit(unsaved: &[BookPath]) -> Popup {
@@ -25,6 +32,7 @@ pub(in crate::tui) fn quit(unsaved: &[BookPath]) -> Popup {
     Popup::Confirm(Confirm {
         title: "Unsaved changes".to_owned(),
         question: format!("Not saved yet: {}.", names.join(", ")),
+        change: vec![],
         answers: vec![
             ('s', "save and quit", Some(Msg::SaveAndQuit)),
             ('d', "quit without saving", Some(Msg::QuitNow)),
@@ -39,6 +47,7 @@ pub(in crate::tui) fn changed_on_disk(path: &BookPath) -> Popup {
         question: format!(
             "{path} was changed by another program since you opened it. Nothing was saved. Your text is still here."
         ),
+        change: vec![],
         answers: vec![
             ('m', "keep mine: save over it", Some(Msg::SaveAnyway(path.clone()))),
             ('t', "take theirs: read it again and drop mine", Some(Msg::Reload(path.clone()))),
@@ -46,7 +55,48 @@ pub(in crate::tui) fn changed_on_disk(path: &BookPath) -> Popup {
     })
 }
 
+/// Offers unsaved text that an earlier run left behind; `present` is what the file holds now.
+pub(in crate::tui) fn recovered(recovered: Recovered, present: &str) -> Popup {
+    let mut question = format!(
+        "{} has text that was not saved when the program last ended (begun {}).",
+        recovered.path, recovered.at
+    );
+    if recovered.disk_changed {
+        question.push_str(" The file has changed since; undo brings it back after you restore.");
+    }
+    if !recovered.complete {
+        question.push_str(" Not all of it could be put in its place.");
+    }
+    let plain = present.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    let change = hunks(&plain, &recovered.text);
+    Popup::Confirm(Confirm {
+        title: "Unsaved text".to_owned(),
+        question,
+        change,
+        answers: vec![
+            ('r', "restore it into the editor", Some(Msg::Restore(Box::new(recovered.clone())))),
+            ('d', "throw it away", Some(Msg::Forget(Box::new(recovered)))),
+        ],
+    })
+}
+
 impl Confirm {
+    /// The change, laid out for a width, as much of it as is shown.
+    fn change_lines(&self, width: u16, theme: &Theme) -> Vec<Line<'static>> {
+        if self.change.is_empty() {
+            return vec![];
+        }
+        let view = diff::View { hunks: &self.change, chosen: &[], current: usize::MAX, whole: None };
+        let mut lines = diff::unified(&view, width, theme).lines;
+        let more = lines.len().saturating_sub(CHANGE_ROWS);
+        if more > 0 {
+            lines.truncate(CHANGE_ROWS);
+            lines.push(Line::styled(format!("… and {more} more rows"), theme.style(Role::Dim)));
+        }
+        lines.insert(0, Line::default());
+        lines
+    }
+
     pub(super) fn key(&mut self, key: KeyEvent) -> Reply {
         match key.code {
             KeyCode::Esc => Reply::Close(vec![]),
@@ -59,22 +109,25 @@ impl Confirm {
     }
 
     pub(super) fn draw(&self, frame: &mut Frame<'_>, theme: &Theme) -> Option<Position> {
-        let width = 64.min(frame.area().width.saturating_sub(4));
+        let wide = if self.change.is_empty() { 64 } else { 96 };
+        let width = wide.min(frame.area().width.saturating_sub(8));
+        let change = self.change_lines(width, theme);
         let rows = text::wrap(&self.question, usize::from(width));
-        let height = rows.len() + self.answers.len() + 1;
+        let height = rows.len() + change.len() + self.answers.len() + 1;
         let hints = [("Esc".to_owned(), "keeps everything as it is")];
         let popup = popup::Popup { title: &self.title, hints: &hints, width, height: height as u16 };
         let inner = popup.draw(frame.area(), frame.buffer_mut(), theme);
         let mut lines: Vec<Line<'_>> =
             rows.into_iter().map(|r| Line::styled(r, theme.style(Role::Text))).collect();
+        lines.extend(change);
         lines.push(Line::default());
         for (key, words, _) in &self.answers {
             lines.push(Line::from(vec![
-                Span::styled(format!(" {key} "), theme.style(Role::Badge)),
+                Span::styled(format!(" {key} "), theme.style(Role::Key)),
                 Span::styled(format!(" {words}"), theme.style(Role::Text)),
             ]));
         }
-        frame.render_widget(ratatui::widgets::Paragraph::new(lines), inner);
+        Popup::lines(frame, inner, theme, lines);
         None
     }
 }

@@ -26,14 +26,17 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
                 let mut again = OpenDocument::new(&app.book, path, document);
                 let old = &app.documents[index];
                 again.words_at_start = old.words_at_start;
+                // Its unsaved text is gone for good: the log of it goes too.
+                again.logged = old.logged;
                 let cursor = old.buffer.cursor();
                 again.buffer.set_cursor(cursor, false);
                 again.view.set_typewriter(app.look.typewriter);
                 app.documents[index] = again;
+                let effects = restore(app, index);
                 if app.active == index {
                     show(app, place.as_ref());
                 }
-                return vec![];
+                return effects;
             }
             drop_clean_documents(app);
             let mut opened = OpenDocument::new(&app.book, path, document);
@@ -46,8 +49,26 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             if let Some(why) = why {
                 app.tell(Notice::hint(format!("Opened for reading only: {why}")));
             }
+            restore(app, app.active)
+        }
+        Msg::Recovered(found) => {
+            // The oldest is asked about first.
+            let asks = found.into_iter().rev().map(|(recovered, text)| confirm::recovered(recovered, &text));
+            app.popups.extend(asks);
             vec![]
         }
+        Msg::Restore(recovered) => {
+            let path = recovered.path.clone();
+            app.restoring.push(*recovered);
+            match app.place_of(&path) {
+                Some(index) => {
+                    app.active = index;
+                    restore(app, index)
+                }
+                None => vec![Effect::Open(path, None)],
+            }
+        }
+        Msg::Forget(recovered) => vec![Effect::Forget(recovered)],
         Msg::Opened(path, _, Err(why)) => {
             app.tell(Notice::problem(format!("Can't open {path}: {why}")));
             vec![]
@@ -60,6 +81,20 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Reload(path) => vec![Effect::Open(path, None)],
         _ => vec![],
     }
+}
+
+/// Puts what an earlier run could not save into its document, as one step that can be undone.
+fn restore(app: &mut App, index: usize) -> Vec<Effect> {
+    let Some(document) = app.documents.get_mut(index) else { return vec![] };
+    let Some(at) = app.restoring.iter().position(|r| r.path == document.path) else { return vec![] };
+    let recovered = app.restoring.remove(at);
+    document.buffer.replace(0..document.buffer.len(), &recovered.text);
+    document.view.reveal(&document.buffer);
+    let notice =
+        Notice::done(format!("Restored {}. It is not saved yet; undo takes it back.", recovered.path));
+    app.tell(notice);
+    app.focus = Pane::Manuscript;
+    vec![Effect::Forget(Box::new(recovered))]
 }
 
 /// Brings the active document on screen, with a place in it selected.

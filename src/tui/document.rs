@@ -14,6 +14,8 @@ pub(super) struct OpenDocument {
     pub(super) path: BookPath,
     /// What is shown above the text, e.g. `3 · An Inventory`.
     pub(super) title: String,
+    /// Its own title, e.g. `An Inventory`.
+    name: String,
     pub(super) buffer: Buffer,
     pub(super) view: View,
     /// Hash of the file when it was read or saved; `None` for a file that does not exist yet.
@@ -36,10 +38,12 @@ impl OpenDocument {
     pub(super) fn new(book: &Book, path: BookPath, document: Document) -> Self {
         let buffer = Buffer::from_text(&document.text);
         let title = title_of(book, &path);
+        let name = book.document(&path).map_or_else(|| title.clone(), |(name, _)| name.to_owned());
         let words_at_start = buffer.words();
         Self {
             path,
             title,
+            name,
             buffer,
             view: View::new(),
             hash: Some(document.hash),
@@ -82,7 +86,7 @@ impl OpenDocument {
         }
         Some(Selection {
             path: self.path.clone(),
-            title: self.title.clone(),
+            title: self.name.clone(),
             source_words: self.buffer.words(),
             start: self.buffer.to_file_offset(range.start),
             text: text.into(),

@@ -139,11 +139,23 @@ fn find_bar(app: &App, frame: &mut Frame<'_>, area: Rect) -> Option<Position> {
         frame.render_widget(Span::styled(words.to_owned(), theme.style(Role::Badge)), Rect { width, ..row });
         Rect { x: row.x + width + 1, width: row.width.saturating_sub(width + 1), ..row }
     };
+    // What Enter does stands at the right, where the field leaves room for it.
+    let explain = |frame: &mut Frame<'_>, field: Rect, words: &str| {
+        let width = words.chars().count() as u16;
+        if field.width < width + 16 {
+            return field;
+        }
+        let place = Rect { x: field.right() - width, width, ..field };
+        frame.render_widget(Span::styled(words.to_owned(), theme.style(Role::Dim)), place);
+        Rect { width: field.width - width - 1, ..field }
+    };
     let field = write(frame, label, if bar.found { " Find " } else { " Not found " });
+    let field = explain(frame, field, "Enter next · Up previous · Tab replace");
     let mut at = bar.needle.draw(field, frame.buffer_mut(), theme);
     if let Some(replacement) = &bar.replacement {
         let row = Rect { y: label.y + 1, ..label };
         let field = write(frame, row, " Replace ");
+        let field = explain(frame, field, "Enter replaces · Alt-Enter all");
         let lower = replacement.draw(field, frame.buffer_mut(), theme);
         if bar.in_replacement {
             at = lower;
@@ -217,7 +229,8 @@ struct LineNames {
 pub(in super::super) fn lay_out(app: &mut App, area: Rect) {
     let text = Parts::of(app, area).text;
     let Some(document) = app.documents.get_mut(app.active) else { return };
-    document.view.resize(&document.buffer, text.width, text.height);
+    // The view keeps its last column for the cursor behind a full row; here that is the margin.
+    document.view.resize(&document.buffer, text.width + 1, text.height);
     let rows = document.view.rows(&document.buffer);
     let mut laid: Vec<(Row, Vec<Look>)> = Vec::with_capacity(rows.len());
     let mut line: Option<LineNames> = None;

@@ -24,7 +24,7 @@ use crate::workbench::QueuedProposal;
 const GUARD: Duration = Duration::from_millis(250);
 
 /// Columns that the popup has at least, where the screen has them: room for its keys.
-const NARROWEST: u16 = 92;
+const NARROWEST: u16 = 96;
 
 /// The popup.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub(in crate::tui) struct DiffPopup {
     starts: Vec<(usize, usize, usize)>,
     top: usize,
     size: (u16, u16),
+    /// Columns that the popup could have.
+    room: u16,
 }
 
 #[derive(Debug)]
@@ -77,6 +79,7 @@ impl DiffPopup {
             starts: vec![],
             top: 0,
             size: (0, 0),
+            room: 0,
         };
         popup.compare();
         popup
@@ -153,7 +156,7 @@ impl DiffPopup {
             "following-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, true)]),
             "preceding-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, false)]),
             "side-by-side" => {
-                if self.size.0 >= diff::SIDE_BY_SIDE_FROM {
+                if self.room >= diff::SIDE_BY_SIDE_FROM {
                     self.side_by_side = !self.side_by_side;
                     Reply::Keep
                 } else {
@@ -282,6 +285,7 @@ impl DiffPopup {
         let width = screen.width.saturating_sub(8).min(if self.side_by_side { 200 } else { 160 });
         let height = screen.height.saturating_sub(6);
         self.size = (width, height);
+        self.room = width;
         let inner = width;
         let mut lines = self.head(usize::from(inner), theme);
         self.starts.clear();
@@ -372,6 +376,7 @@ impl DiffPopup {
     fn hints(&self, keymap: &Keymap) -> Vec<(String, &'static str)> {
         let key = |name: &str, words: &'static str| (keymap.key_of(name).unwrap_or_default(), words);
         let close = ("Esc".to_owned(), "close");
+        let wide = self.room >= diff::SIDE_BY_SIDE_FROM;
         match self.queued.status {
             Status::Pending | Status::Stale => vec![
                 key("accept-proposal", "accept"),
@@ -382,8 +387,10 @@ impl DiffPopup {
                 key("following-proposal", "next"),
                 key("preceding-proposal", "previous"),
                 key("whole-file", "whole file"),
-                key("side-by-side", "side by side"),
-            ],
+            ]
+            .into_iter()
+            .chain(wide.then(|| key("side-by-side", "side by side")))
+            .collect(),
             Status::Applied => vec![key("undo-proposal", "undo"), close],
             Status::Undone => vec![key("accept-proposal", "apply again"), close],
             Status::Rejected => vec![close],

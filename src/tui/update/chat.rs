@@ -79,6 +79,10 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
             _ => {}
         }
     }
+    if app.chat.input.is_empty() && matches!(key.code, KeyCode::Home | KeyCode::End) {
+        app.chat.top = (key.code == KeyCode::Home).then_some(0);
+        return vec![];
+    }
     app.chat.at = None;
     type_key(&mut app.chat.input, key);
     app.typed_at = Some(app.now);

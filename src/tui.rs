@@ -65,8 +65,8 @@ pub fn run(workbench: Workbench, start: Start) -> anyhow::Result<()> {
         .build()
         .context("can't start background work")?;
     let guard = terminal::Guard::take(app.look.mouse).context("can't take over the terminal")?;
-    let work = work::Work::new(workbench, clipboard::Clipboard::new(remote));
-    let ended = runtime.block_on(runtime::run(app, work, guard));
+    let clipboard = clipboard::Clipboard::new(remote);
+    let ended = runtime.block_on(runtime::run(app, workbench, clipboard, guard));
     // A look-up in a keychain that never answers must not keep the program alive.
     runtime.shutdown_timeout(std::time::Duration::from_millis(100));
     ended.context("the terminal failed")
@@ -122,6 +122,7 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         proposals: HashMap::new(),
         queue: vec![],
         popups: vec![],
+        waiting: vec![],
         notice: None,
         now,
         typed_at: None,
@@ -131,6 +132,8 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         spin: 0,
         clipboard: String::new(),
         restoring: vec![],
+        forgotten: vec![],
+        words_closed: 0,
         quitting: false,
     };
     if let Some(words) = complaint.or_else(|| app.read_only.clone()) {

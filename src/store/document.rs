@@ -75,11 +75,15 @@ pub fn save(
         Err(e) if e.kind() == io::ErrorKind::NotFound => None,
         Err(e) => return Err(failed(e)),
     };
+    let new = sha256_hex(text);
+    if on_disk.as_deref() == Some(new.as_str()) {
+        return Ok(new);
+    }
     if on_disk.as_deref() != expected {
         return Err(DocumentError::Changed { path: path.clone() });
     }
     atomic::write(root, &real, text.as_bytes()).map_err(failed)?;
-    Ok(sha256_hex(text))
+    Ok(new)
 }
 
 fn failure(verb: &'static str, path: &BookPath, source: io::Error) -> DocumentError {

@@ -15,6 +15,7 @@ use crossterm::terminal::{
 use crossterm::{execute, queue};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Rect;
 
 /// Whether the terminal is ours at the moment; what the panic hook looks at.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -38,11 +39,12 @@ impl Guard {
         Ok(Self { screen, mouse })
     }
 
-    /// Draws one frame inside a synchronised update.
-    pub(super) fn draw(&mut self, view: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()> {
+    /// Draws one frame inside a synchronised update. Returns the size that the screen had.
+    pub(super) fn draw(&mut self, view: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<Rect> {
         queue!(self.screen.backend_mut(), BeginSynchronizedUpdate)?;
-        self.screen.draw(view)?;
-        execute!(self.screen.backend_mut(), EndSynchronizedUpdate)
+        let area = self.screen.draw(view)?.area;
+        execute!(self.screen.backend_mut(), EndSynchronizedUpdate)?;
+        Ok(area)
     }
 
     /// Sends bytes that are a terminal command of our own, such as OSC 52.

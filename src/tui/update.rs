@@ -42,6 +42,7 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Tick(now) => {
             app.now = now;
             app.spin = app.spin.wrapping_add(1);
+            judge::open_waiting(app);
             if app.notice.as_ref().is_some_and(|(_, since)| now.duration_since(*since) > NOTICE) {
                 app.notice = None;
             }
@@ -51,6 +52,8 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Show(..)
         | Msg::Opened(..)
         | Msg::Saved(..)
+        | Msg::Reread(..)
+        | Msg::NotLogged(..)
         | Msg::SaveAnyway(_)
         | Msg::Reload(_)
         | Msg::Recovered(_)
@@ -64,6 +67,7 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Began(..)
         | Msg::Refused(_)
+        | Msg::CancelledEarly
         | Msg::Turn(_)
         | Msg::Finished(_)
         | Msg::Conversation(..)
@@ -129,7 +133,10 @@ fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
             let text = text.unwrap_or_else(|| app.clipboard.clone());
             on_paste(app, &text)
         }
-        Msg::QuitNow => vec![Effect::Quit],
+        Msg::QuitNow => {
+            app.documents.iter_mut().for_each(|d| d.thrown_away = true);
+            vec![Effect::Quit]
+        }
         Msg::SaveAndQuit => {
             app.quitting = true;
             documents::save_all(app)
@@ -153,6 +160,10 @@ fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
 fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
     if key.kind == KeyEventKind::Release {
         return vec![];
+    }
+    // Whatever has the focus, the system clipboard can be pasted into it.
+    if app.keymap.lookup(Context::Global, &key).is_some_and(|c| c.name == "paste") {
+        return vec![Effect::AskClipboard];
     }
     if let Some(popup) = app.popups.last_mut() {
         let reply = popup.key(key, &app.keymap, app.now);

@@ -40,8 +40,8 @@ pub(super) fn at_start(app: &App) -> Vec<Effect> {
 }
 
 impl Work {
-    pub(super) fn new(workbench: Workbench, clipboard: Clipboard) -> Self {
-        let recovery = Recovery::new(workbench.clone());
+    pub(super) fn new(workbench: Workbench, clipboard: Clipboard, out: UnboundedSender<Msg>) -> Self {
+        let recovery = Recovery::new(workbench.clone(), out);
         Self { workbench, clipboard, turn: Arc::default(), recovery }
     }
 
@@ -65,7 +65,6 @@ impl Work {
                     token.cancel();
                 }
             }
-            Effect::Forget(recovered) => self.recovery.forget(recovered),
             Effect::Copy(text) => self.clipboard.copy(text, move |copied| send(&out, Msg::Copied(copied))),
             Effect::AskClipboard => self.clipboard.paste(move |text| send(&out, Msg::Clipboard(text))),
             other => in_background(move || quietly(&bench, other, &out)),
@@ -87,7 +86,12 @@ impl Work {
                     });
                     (begun, ask)
                 };
-                match tokio::task::spawn_blocking(work).await {
+                // A keychain may take seconds to answer; a cancel does not wait for it.
+                let prepared = tokio::select! {
+                    () = token.cancelled() => return send(&out, Msg::CancelledEarly),
+                    done = tokio::task::spawn_blocking(work) => done,
+                };
+                match prepared {
                     Ok(done) => done,
                     Err(_) => return send(&out, Msg::Refused(broken())),
                 }
@@ -190,13 +194,17 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             let read = bench.read_document(&path).map_err(|e| e.to_string());
             Msg::Opened(path, place, read)
         }
-        Effect::Save { path, text, expected, revision, over } => {
+        Effect::Reread(path, even_if_unsaved) => {
+            let read = bench.read_document(&path).map_err(|e| e.to_string());
+            Msg::Reread(path, even_if_unsaved, read)
+        }
+        Effect::Save { path, text, expected, over } => {
             let expected = if over { bench.read_document(&path).ok().map(|d| d.hash) } else { expected };
             let saved = bench.save_document(&path, &text, expected.as_deref()).map_err(|e| match e {
                 DocumentError::Changed { .. } => SaveProblem::ChangedOnDisk,
                 other => SaveProblem::Other(format!("{other}.")),
             });
-            Msg::Saved(path, revision, saved)
+            Msg::Saved(path, saved)
         }
         Effect::Peek(ask) => Msg::Peeked(bench.peek(&ask, None).map(Box::new)),
         Effect::Judge(verdict) => judge(bench, verdict),
@@ -227,7 +235,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Ok(()) => return,
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
-        Effect::StoreKey(provider, key) => match bench.keys().set(&provider, &key) {
+        Effect::StoreKey(provider, key) => match bench.keys().set(&provider, &key.0) {
             Ok(()) => Msg::Connected(
                 bench.provider_and_model(),
                 format!("The key for {provider} is in the keychain."),
@@ -243,7 +251,6 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Msg::Recovered(found.into_iter().map(|r| (present(&r), r)).map(|(text, r)| (r, text)).collect())
         }
         Effect::Ask(_)
-        | Effect::Forget(_)
         | Effect::Cancel
         | Effect::Copy(_)
         | Effect::SendToTerminal(_)

@@ -369,6 +369,24 @@ fn a_folder_without_chapters_or_without_anything_still_opens() {
 }
 
 #[test]
+fn a_turn_that_can_not_be_kept_is_answered_and_says_so() {
+    let folders = Folders::new();
+    folders.write(".scritorio", "A file where the program's folder would be.");
+    let before = texts(&folders);
+    let ran = folders.run(&["ask", "Change Mira's role to antagonist"]).ok();
+    assert!(
+        ran.out.contains("antagonist") && ran.err.contains("could not be kept"),
+        "{}{}",
+        ran.out,
+        ran.err
+    );
+    let turn = folders.run(&["ask", "Change Mira's role to antagonist", "--json"]).ok().json();
+    assert!(turn["not_kept"].as_str().unwrap().contains(".scritorio"), "{turn}");
+    assert_eq!(texts(&folders), before);
+    assert!(folders.read(".scritorio").starts_with("A file"));
+}
+
+#[test]
 fn a_file_in_an_old_encoding_is_read_and_never_rewritten() {
     let folders = Folders::new();
     let (chapter, mira) =

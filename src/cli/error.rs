@@ -149,6 +149,9 @@ impl From<JudgeError> for CliError {
                 Status::Pending => "It was not applied yet: `scritorio proposals apply ID` does so.",
                 Status::Rejected | Status::Stale => "Ask again to get a new proposal.",
             },
+            JudgeError::Io { .. } => {
+                "Make the book's folder writable, see that the disk is not full, then try again."
+            }
             JudgeError::ReadOnly { .. } => "Convert the file to UTF-8 and make it writable, then ask again.",
             JudgeError::ChangedSince { .. } => "Take your later change back first, or edit the file by hand.",
             _ => "",

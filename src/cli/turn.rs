@@ -128,6 +128,7 @@ impl Ran {
             "proposals": proposals,
             "quotes": turn.quotes,
             "usage": turn.usage,
+            "not_kept": self.finished.not_kept,
             "error": self.failure.as_ref().map(CliError::to_json),
         })
     }

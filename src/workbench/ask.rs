@@ -191,7 +191,9 @@ impl Workbench {
         let stored = sessions::end(self.root(), session, kept);
         let recorded = self.ledger().append(Record::Turn(Box::new(record)));
         let failed = stored.err().or(queued.err()).or(recorded.err());
-        let not_kept = failed.map(|e| format!("This turn could not be kept on disk: {e}."));
+        let not_kept = failed.map(|e| {
+            format!("This turn and its proposals could not be kept in the book's .scritorio folder: {e}.")
+        });
         Finished { session: session.clone(), turn, grounded, not_kept }
     }
 

@@ -13,7 +13,6 @@ pub mod keys;
 pub mod look;
 pub mod new_entry;
 pub mod open;
-mod overlay;
 pub mod past;
 pub mod peek;
 pub mod provider;
@@ -30,5 +29,6 @@ pub use recover::{Desk, Edit, Recovered, RecoveryLog};
 
 // What front ends see of the layers that they may not use themselves.
 pub use crate::persona::board::{Member, member, members};
+pub use crate::store::book::ReadError;
 pub use crate::store::document::{Document, DocumentError};
 pub use crate::tools::Selection;

@@ -26,9 +26,24 @@ pub(super) fn line(value: &impl Serialize) -> Result<(), CliError> {
     raw(&visible(&text))
 }
 
-/// Prints text for people. Into a pipe it goes byte for byte.
+/// Prints text for people: an answer, a report.
 pub(super) fn text(text: &str) -> Result<(), CliError> {
+    raw(&safe_text::block(text))
+}
+
+/// Prints the author's own text, of a file. Into a pipe it goes byte for byte.
+pub(super) fn file(text: &str) -> Result<(), CliError> {
     if io::stdout().is_terminal() { raw(&safe_text::block(text)) } else { raw(text) }
+}
+
+/// Prints what the parser of arguments says. It quotes the arguments, which may hold anything.
+pub(super) fn usage(error: &clap::Error) {
+    let plain = error.render().to_string();
+    if plain.chars().any(|c| c != '\n' && safe_text::symbol(c).is_some()) {
+        let _ = writeln!(io::stderr(), "{}", safe_text::block(plain.trim_end()));
+    } else {
+        let _ = error.print();
+    }
 }
 
 /// Prints a table for people: columns are as wide as their longest cell.

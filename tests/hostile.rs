@@ -204,7 +204,7 @@ fn nothing_that_a_terminal_obeys_comes_out_of_a_book_a_model_or_a_server() {
         &["codex", "list", "--type", ESCAPES],
         &["--project", ESCAPES, "doctor"],
     ] {
-        let ran = folders.run(arguments);
+        let ran = ran(folders.command(arguments).env("CLICOLOR_FORCE", "1"));
         assert!(!ran.out.chars().any(is_obeyed), "{arguments:?}: {:?}", ran.out);
         assert!(!ran.err.chars().any(is_obeyed), "{arguments:?}: {:?}", ran.err);
     }

@@ -36,11 +36,13 @@ pub(super) fn file(text: &str) -> Result<(), CliError> {
     if io::stdout().is_terminal() { raw(&safe_text::block(text)) } else { raw(text) }
 }
 
-/// Prints what the parser of arguments says. It quotes the arguments, which may hold anything.
+/// Prints what the parser of arguments says. It quotes the arguments, which may hold anything: then without its colors.
 pub(super) fn usage(error: &clap::Error) {
-    let plain = error.render().to_string();
-    if plain.chars().any(|c| c != '\n' && safe_text::symbol(c).is_some()) {
-        let _ = writeln!(io::stderr(), "{}", safe_text::block(plain.trim_end()));
+    let is_obeyed = |argument: std::ffi::OsString| {
+        argument.to_string_lossy().chars().any(|c| safe_text::symbol(c).is_some())
+    };
+    if std::env::args_os().any(is_obeyed) {
+        let _ = writeln!(io::stderr(), "{}", safe_text::block(error.render().to_string().trim_end()));
     } else {
         let _ = error.print();
     }

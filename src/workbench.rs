@@ -13,6 +13,7 @@ pub mod keys;
 pub mod look;
 pub mod new_entry;
 pub mod open;
+pub mod past;
 pub mod peek;
 pub mod provider;
 pub mod recover;
@@ -22,6 +23,7 @@ pub mod settings;
 pub use ask::{Ask, Finished};
 pub use judge::{JudgeError, QueuedProposal};
 pub use open::{OpenError, Overrides, Surroundings, Workbench};
+pub use past::PastConversation;
 pub use peek::Peek;
 pub use recover::{Desk, Edit, Recovered, RecoveryLog};
 

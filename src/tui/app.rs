@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use crate::canon::mentions::Names;
 use crate::domain::book::Book;
 use crate::domain::ids::{BookPath, ProposalId};
-use crate::workbench::{QueuedProposal, Recovered};
+use crate::workbench::{PastConversation, QueuedProposal, Recovered};
 
 use super::chat::Chat;
 use super::codex::CodexPane;
@@ -44,6 +44,10 @@ pub(super) struct App {
     pub(super) proposals: HashMap<ProposalId, QueuedProposal>,
     /// Proposals in the order in which they were made.
     pub(super) queue: Vec<ProposalId>,
+    /// Earlier conversations, the latest first.
+    pub(super) past: Vec<PastConversation>,
+    /// The author's own themes: name and text.
+    pub(super) own_themes: Vec<(String, String)>,
     pub(super) popups: Vec<Popup>,
     /// Popups that open by themselves, once the author has stopped typing; the last one first.
     pub(super) waiting: Vec<Popup>,

@@ -37,6 +37,8 @@ pub(super) enum Effect {
     Refresh,
     /// Read the queue of proposals.
     ReadProposals,
+    /// List the earlier conversations.
+    ListConversations,
     /// Read a conversation, the newest when none is named.
     ReadConversation(Option<SessionId>),
     /// Make a Codex entry from the template, then open it.

@@ -11,7 +11,7 @@ use crate::domain::book::Book;
 use crate::domain::codex::EntryType;
 use crate::domain::conversation::Failure;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
-use crate::workbench::{Document, Finished, Peek, QueuedProposal, Recovered};
+use crate::workbench::{Document, Finished, PastConversation, Peek, QueuedProposal, Recovered};
 
 use super::clipboard::Copied;
 use super::document::Place;
@@ -53,6 +53,10 @@ pub(super) enum Msg {
     Turn(Box<TurnEvent>),
     /// A turn is over and was kept.
     Finished(Box<Finished>),
+    /// The earlier conversations were listed.
+    Past(Vec<PastConversation>),
+    /// Go on with an earlier conversation.
+    GoOnWith(SessionId),
     /// An earlier conversation was read.
     Conversation(SessionId, Vec<Finished>),
     /// The prompt was built.

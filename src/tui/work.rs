@@ -19,6 +19,9 @@ use super::effect::Effect;
 use super::msg::{Msg, Notice, SaveProblem, Verdict};
 use super::recovery::Recovery;
 
+/// Earlier conversations that the palette offers.
+const PAST: usize = 50;
+
 /// The open book and what runs in the background for it.
 pub(super) struct Work {
     workbench: Workbench,
@@ -30,7 +33,12 @@ pub(super) struct Work {
 
 /// What is asked for when the first frame stands.
 pub(super) fn at_start(app: &App) -> Vec<Effect> {
-    let mut effects = vec![Effect::ReadProposals, Effect::ReadConversation(None), Effect::ReadRecovered];
+    let mut effects = vec![
+        Effect::ReadProposals,
+        Effect::ReadConversation(None),
+        Effect::ReadRecovered,
+        Effect::ListConversations,
+    ];
     if app.documents.is_empty()
         && let Some(first) = app.book.chapters.first()
     {
@@ -216,6 +224,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
         Effect::ReadProposals => Msg::Proposals(bench.proposals()),
+        Effect::ListConversations => Msg::Past(bench.past_conversations(PAST)),
         Effect::ReadConversation(session) => {
             let Some(session) = session.or_else(|| bench.last_session()) else { return };
             let turns = conversation(bench, &session);

@@ -48,6 +48,18 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Turn(event) => on_event(app, *event),
         Msg::Finished(finished) => finished_turn(app, *finished),
+        Msg::Past(past) => {
+            app.past = past;
+            vec![]
+        }
+        Msg::GoOnWith(session) => {
+            if app.chat.is_busy() {
+                app.tell(Notice::hint("A turn is running: Esc stops it."));
+                return vec![];
+            }
+            app.chat.wanted = Some(session.clone());
+            vec![Effect::ReadConversation(Some(session))]
+        }
         Msg::Conversation(session, turns) => {
             // The one that is read at the start never takes the place of what was asked meanwhile.
             let free = app.chat.turns.is_empty() || app.chat.wanted.take().as_ref() == Some(&session);
@@ -120,7 +132,7 @@ fn finished_turn(app: &mut App, finished: Finished) -> Vec<Effect> {
         let key = app.keymap.keys_of("next-proposal");
         app.tell(Notice::hint(format!("A change was proposed: {key} shows it.")));
     }
-    vec![Effect::ReadProposals]
+    vec![Effect::ReadProposals, Effect::ListConversations]
 }
 
 fn judged(

@@ -108,7 +108,7 @@ pub fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Err(error) if !wants_json => {
-            let _ = error.print();
+            output::usage(&error);
             return ExitCode::from(Kind::Usage.exit_code());
         }
         Err(error) => return output::fail(&usage(&error), true, false),

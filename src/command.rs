@@ -127,6 +127,7 @@ pub const COMMANDS: &[Command] = &{
         command(Global, "connect-provider", &[], "Connect a provider: server, model and key"),
         command(Global, "theme-next", &[], "Next theme"),
         command(Global, "toggle-tier-status", &[], "Show or hide the tier in the status row"),
+        command(Global, "toggle-peek-hint", &[], "Show or hide the peek key in the hints"),
         command(Global, "toggle-mouse", &[], "Leave the mouse to the terminal, or take it back"),
         command(Global, "suspend", &[], "Suspend to the shell; `fg` comes back"),
         // The manuscript.

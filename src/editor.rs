@@ -339,6 +339,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_typed_while_a_save_runs_is_not_saved() {
+        let mut buffer = Buffer::from_text("");
+        type_text(&mut buffer, "one");
+        buffer.begin_save();
+        type_text(&mut buffer, "two");
+        buffer.end_save(true);
+        assert!(buffer.is_modified());
+        buffer.undo();
+        assert_eq!((buffer.to_text().as_str(), buffer.is_modified()), ("one", false));
+        buffer.undo();
+        assert!(buffer.is_modified(), "the empty text is not what was saved");
+        buffer.redo();
+        buffer.begin_save();
+        buffer.undo();
+        buffer.insert("else");
+        buffer.end_save(true);
+        assert!(buffer.is_modified());
+        buffer.undo();
+        assert!(buffer.is_modified(), "the saved text can no longer be reached");
+    }
+
+    #[test]
     fn a_letter_typed_into_a_family_ends_behind_it() {
         let (mut buffer, _) = open("👨‸👩 x", 20, 8);
         buffer.insert("\u{200d}");

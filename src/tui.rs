@@ -65,8 +65,8 @@ pub fn run(workbench: Workbench, start: Start) -> anyhow::Result<()> {
         .build()
         .context("can't start background work")?;
     let guard = terminal::Guard::take(app.look.mouse).context("can't take over the terminal")?;
-    let work = work::Work::new(workbench, clipboard::Clipboard::new(remote));
-    let ended = runtime.block_on(runtime::run(app, work, guard));
+    let clipboard = clipboard::Clipboard::new(remote);
+    let ended = runtime.block_on(runtime::run(app, workbench, clipboard, guard));
     // A look-up in a keychain that never answers must not keep the program alive.
     runtime.shutdown_timeout(std::time::Duration::from_millis(100));
     ended.context("the terminal failed")
@@ -79,7 +79,8 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
     let keymap = Keymap::with(&settings.keys).map_err(|problems| anyhow::anyhow!(problems.join("\n")))?;
     let chosen = settings.appearance.theme.clone();
     let name = chosen.unwrap_or_else(|| if start.light { "light" } else { "dark" }.to_owned());
-    let theme = Theme::named(&name, start.depth);
+    let own_themes = workbench.own_themes();
+    let theme = theme_of(&own_themes, &name, start.depth);
     let complaint = theme.as_ref().err().map(ToString::to_string);
     let theme = theme.unwrap_or_else(|_| Theme::fallback(start.depth));
     let look = Look {
@@ -121,7 +122,10 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         chat: chat::Chat::new(crate::persona::board::member(desk.persona.as_deref()).id.to_owned()),
         proposals: HashMap::new(),
         queue: vec![],
+        past: vec![],
+        own_themes,
         popups: vec![],
+        waiting: vec![],
         notice: None,
         now,
         typed_at: None,
@@ -131,10 +135,20 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         spin: 0,
         clipboard: String::new(),
         restoring: vec![],
+        forgotten: vec![],
+        words_closed: 0,
         quitting: false,
     };
     if let Some(words) = complaint.or_else(|| app.read_only.clone()) {
         app.tell(msg::Notice::problem(words));
     }
     Ok(app)
+}
+
+/// Returns a theme by name: the author's own, else a shipped one.
+fn theme_of(own: &[(String, String)], name: &str, depth: Depth) -> Result<Theme, theme::ThemeError> {
+    match own.iter().find(|(n, _)| n == name) {
+        Some((name, text)) => Theme::parse(name, text, depth),
+        None => Theme::named(name, depth),
+    }
 }

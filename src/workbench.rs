@@ -13,7 +13,7 @@ pub mod keys;
 pub mod look;
 pub mod new_entry;
 pub mod open;
-mod overlay;
+pub mod past;
 pub mod peek;
 pub mod provider;
 pub mod recover;
@@ -23,10 +23,12 @@ pub mod settings;
 pub use ask::{Ask, Finished};
 pub use judge::{JudgeError, QueuedProposal};
 pub use open::{OpenError, Overrides, Surroundings, Workbench};
+pub use past::PastConversation;
 pub use peek::Peek;
 pub use recover::{Desk, Edit, Recovered, RecoveryLog};
 
 // What front ends see of the layers that they may not use themselves.
 pub use crate::persona::board::{Member, member, members};
+pub use crate::store::book::ReadError;
 pub use crate::store::document::{Document, DocumentError};
 pub use crate::tools::Selection;

@@ -1,6 +1,11 @@
 //! The real program in a real pseudo-terminal, with a terminal emulator that reads what it draws.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on should fail loudly")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that can't go on should fail loudly"
+)]
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -153,6 +158,22 @@ fn selected_words(screen: &vt100::Screen) -> String {
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The text of the popup in the middle of the screen.
+fn popup_of(screen: &vt100::Screen) -> String {
+    let rows = screen.contents();
+    let inside = rows.lines().map(|row| row.chars().skip(12).take(96).collect::<String>());
+    inside.collect::<Vec<_>>().join("\n")
+}
+
+/// Last row shown and number of rows, from words such as `1-34 of 218`.
+fn place_in(popup: &str) -> Option<(usize, usize)> {
+    let hint = popup.lines().rev().find(|row| row.contains("copy") && row.contains(" of "))?;
+    let (before, after) = hint.split_once(" of ")?;
+    let last = before.rsplit('-').next()?.trim().parse().ok()?;
+    let total = after.split_whitespace().next()?.parse().ok()?;
+    Some((last, total))
+}
+
 fn tree(root: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = vec![];
     let mut folders = vec![root.to_path_buf()];
@@ -214,6 +235,21 @@ fn the_words_of_a_selection_stay_here_until_a_tool_asks() {
     screen.press("How does this read?");
     screen.press(CTRL_O);
     screen.shows("What would be sent");
+    screen.until("how long it is", |s| place_in(&popup_of(s)).is_some());
+    // The whole view is paged through: that something is selected is told, its words are not there.
+    let mut read = String::new();
+    loop {
+        let page = popup_of(screen.emulator.screen());
+        let (last, total) = place_in(&page).expect("the popup says how far it is");
+        read.push_str(&page);
+        if last == total {
+            break;
+        }
+        screen.press("\x1b[6~");
+        screen.until("the next page", |s| place_in(&popup_of(s)).is_some_and(|(now, _)| now != last));
+    }
+    assert!(read.contains("Private to this turn") && read.contains("9 words"), "{read}");
+    assert!(!read.contains("The lights at Post") && !read.contains("had been off for"), "{read}");
     screen.press(ESC);
     screen.no_longer_shows("What would be sent");
     screen.press(ENTER);
@@ -314,4 +350,49 @@ fn an_escape_sequence_in_a_chapter_never_reaches_the_terminal() {
     let (_, raw) = screen.ends();
     let raw = String::from_utf8_lossy(&raw);
     assert!(!raw.contains("\x1b]0;owned") && !raw.contains('\u{9b}'));
+}
+
+#[test]
+fn what_was_typed_before_the_program_was_killed_is_offered() {
+    let mut screen = Screen::demo(100, 30);
+    screen.shows("The lights at Post Nine");
+    screen.press("Zephyrine ");
+    screen.shows("Zephyrine");
+    // The log is written in the background: wait for it to be on the disk, then pull the plug.
+    let logs = screen.book().join(".scritorio/recovery");
+    let typed = |log: &str| -> String {
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let edits = lines.flat_map(|line| line["edits"].as_array().cloned().unwrap_or_default());
+        edits.filter_map(|edit| edit["inserted"].as_str().map(str::to_owned)).collect()
+    };
+    let written = |logs: &Path| {
+        let files = std::fs::read_dir(logs).into_iter().flatten().flatten();
+        files.filter_map(|f| std::fs::read_to_string(f.path()).ok()).any(|log| typed(&log) == "Zephyrine ")
+    };
+    let end = Instant::now() + PATIENCE;
+    while !written(&logs) && Instant::now() < end {
+        std::thread::yield_now();
+    }
+    screen.child.kill().unwrap();
+    let folders = std::mem::replace(&mut screen.folders, tempfile::tempdir().unwrap());
+    drop(screen);
+    let mut again = Screen::start(folders, 100, 30, &["demo"]);
+    again.shows("Unsaved text");
+    again.shows("Zephyrine");
+    let end = Instant::now() + PATIENCE;
+    while again.text().contains("throw it away") && Instant::now() < end {
+        again.press("r");
+        if let Ok(bytes) = again.output.recv_timeout(Duration::from_millis(100)) {
+            again.emulator.process(&bytes);
+        }
+    }
+    again.shows("Restored");
+    again.press(CTRL_S);
+    again.shows("Saved");
+    again.press(CTRL_Q);
+    let chapter = again.book().join("manuscript/01-the-listening-post.md");
+    let folders = std::mem::replace(&mut again.folders, tempfile::tempdir().unwrap());
+    assert!(again.ends().0);
+    assert!(std::fs::read_to_string(chapter).unwrap().starts_with("Zephyrine "));
+    drop(folders);
 }

@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::agent::event::TurnEventKind;
+use crate::domain::conversation::Usage;
 use crate::domain::ids::SessionId;
 use crate::proposal::Status;
 use crate::workbench::Ask;
@@ -62,10 +63,23 @@ pub(super) fn print(context: &Context, ran: Ran) -> Result<(), CliError> {
     }
     if context.global.json {
         output::document(&ran.to_json())?;
-    } else if ran.failure.is_none() {
-        output::text(&ran.finished.grounded.shown)?;
+    } else {
+        if let Some(words) = tokens(ran.finished.turn.usage) {
+            output::progress(&words);
+        }
+        if ran.failure.is_none() {
+            output::text(&ran.finished.grounded.shown)?;
+        }
     }
     ran.failure.map_or(Ok(()), |error| Err(CliError { told: true, ..error }))
+}
+
+/// What a turn used, as far as the server told.
+fn tokens(usage: Usage) -> Option<String> {
+    let part = |count: Option<u64>, what: &str| count.map(|n| format!("{n} tokens {what}"));
+    let parts: Vec<_> =
+        [part(usage.input_tokens, "in"), part(usage.output_tokens, "out")].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 fn last_line(ran: Ran) -> Result<(), CliError> {

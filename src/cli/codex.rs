@@ -75,8 +75,8 @@ impl Codex {
                 if !entry.also_matched.is_empty() {
                     output::progress(&format!("also: {}", entry.also_matched.join(", ")));
                 }
-                output::text(&entry.text)?;
-                entry.soul.map_or(Ok(()), |soul| output::text(&soul))
+                output::file(&entry.text)?;
+                entry.soul.map_or(Ok(()), |soul| output::file(&soul))
             }
             Verb::Mentions { name } => {
                 let mentions = workbench.mentions(&name)?;

@@ -5,10 +5,11 @@ use std::backtrace::Backtrace;
 use serde_json::{Value, json};
 
 use crate::domain::conversation::{Failure, FailureKind};
+use crate::proposal::Status;
 use crate::workbench::init::InitError;
 use crate::workbench::keys::KeyError;
 use crate::workbench::look::{NotFound, SelectError};
-use crate::workbench::{JudgeError, OpenError};
+use crate::workbench::{JudgeError, OpenError, ReadError};
 
 /// What kind of error it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,7 +128,8 @@ impl From<Failure> for CliError {
 impl From<OpenError> for CliError {
     fn from(error: OpenError) -> Self {
         let hint = match &error {
-            OpenError::Read(_) => "Name a book's folder with --project DIR.",
+            OpenError::Read(ReadError::Folder { .. }) => "Name a book's folder with --project DIR.",
+            OpenError::Read(ReadError::Settings { .. }) => "Correct it there, then try again.",
             OpenError::Config(_) => "Correct the settings, then try again.",
         };
         Self::of(Kind::Work, &error).hint(hint)
@@ -141,6 +143,16 @@ impl From<JudgeError> for CliError {
             JudgeError::Conflict(_) => {
                 "`scritorio proposals show ID` shows both sides; ask again to get a proposal for the file as it is."
             }
+            JudgeError::State { status, .. } => match status {
+                Status::Applied => "Take it back first with `scritorio proposals undo ID`.",
+                Status::Undone => "`scritorio proposals redo ID` writes it again.",
+                Status::Pending => "It was not applied yet: `scritorio proposals apply ID` does so.",
+                Status::Rejected | Status::Stale => "Ask again to get a new proposal.",
+            },
+            JudgeError::Io { .. } => {
+                "Make the book's folder writable, see that the disk is not full, then try again."
+            }
+            JudgeError::ReadOnly { .. } => "Convert the file to UTF-8 and make it writable, then ask again.",
             JudgeError::ChangedSince { .. } => "Take your later change back first, or edit the file by hand.",
             _ => "",
         };
@@ -151,7 +163,7 @@ impl From<JudgeError> for CliError {
 impl From<NotFound> for CliError {
     fn from(error: NotFound) -> Self {
         let hint = if error.near.is_empty() {
-            String::new()
+            "`scritorio manuscript list` and `scritorio codex list` show what there is.".to_owned()
         } else {
             format!("Near to that: {}.", error.near.join(", "))
         };

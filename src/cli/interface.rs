@@ -45,9 +45,10 @@ pub(super) fn open(root: &Path, open: Option<BookPath>) -> Result<(), CliError> 
 }
 
 fn file_of_book(path: &Path) -> Result<(PathBuf, Option<BookPath>), CliError> {
-    let file = path
-        .canonicalize()
-        .map_err(|e| CliError::new(Kind::Work, format!("{} can't be opened: {e}.", path.display())))?;
+    let file = path.canonicalize().map_err(|e| {
+        let failed = CliError::new(Kind::Usage, format!("{} can't be opened: {e}.", path.display()));
+        failed.hint("It is neither a folder or file that can be read, nor a verb: `scritorio --help` lists the verbs.")
+    })?;
     let root = file.parent().and_then(Workbench::find).ok_or_else(no_book)?;
     let root = root.canonicalize().unwrap_or(root);
     let inside = file.strip_prefix(&root).ok().map(|p| {

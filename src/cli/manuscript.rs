@@ -65,7 +65,7 @@ impl Manuscript {
                         "text": text,
                     }));
                 }
-                output::text(&text)
+                output::file(&text)
             }
             Verb::Search { query, limit } => {
                 let passages = workbench.search_manuscript(&query, limit);

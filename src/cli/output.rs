@@ -26,9 +26,26 @@ pub(super) fn line(value: &impl Serialize) -> Result<(), CliError> {
     raw(&visible(&text))
 }
 
-/// Prints text for people. Into a pipe it goes byte for byte.
+/// Prints text for people: an answer, a report.
 pub(super) fn text(text: &str) -> Result<(), CliError> {
+    raw(&safe_text::block(text))
+}
+
+/// Prints the author's own text, of a file. Into a pipe it goes byte for byte.
+pub(super) fn file(text: &str) -> Result<(), CliError> {
     if io::stdout().is_terminal() { raw(&safe_text::block(text)) } else { raw(text) }
+}
+
+/// Prints what the parser of arguments says. It quotes the arguments, which may hold anything: then without its colors.
+pub(super) fn usage(error: &clap::Error) {
+    let is_obeyed = |argument: std::ffi::OsString| {
+        argument.to_string_lossy().chars().any(|c| safe_text::symbol(c).is_some())
+    };
+    if std::env::args_os().any(is_obeyed) {
+        let _ = writeln!(io::stderr(), "{}", safe_text::block(error.render().to_string().trim_end()));
+    } else {
+        let _ = error.print();
+    }
 }
 
 /// Prints a table for people: columns are as wide as their longest cell.

@@ -67,7 +67,7 @@ impl Proposals {
                 if context.global.json {
                     return output::document(&json!(diffs));
                 }
-                output::text(&diffs.iter().map(|d| d.diff.as_str()).collect::<String>())
+                output::file(&diffs.iter().map(|d| d.diff.as_str()).collect::<String>())
             }
             Verb::Apply(one) => judged(context, &workbench.apply(&one.id(), &[])?),
             Verb::Reject { one, why } => judged(context, &workbench.reject(&one.id(), why.as_deref())?),

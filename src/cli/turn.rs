@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::pin::pin;
 use std::time::Duration;
 
 use clap::Args;
@@ -128,6 +129,7 @@ impl Ran {
             "proposals": proposals,
             "quotes": turn.quotes,
             "usage": turn.usage,
+            "not_kept": self.finished.not_kept,
             "error": self.failure.as_ref().map(CliError::to_json),
         })
     }
@@ -162,10 +164,14 @@ pub(super) fn run(
         .build()
         .map_err(|e| CliError::new(Kind::Work, format!("No background work can be started: {e}.")))?;
     let ended = runtime.block_on(async {
+        // One listener for the whole turn: a signal that comes while an event is printed is not lost.
+        let mut interrupted = pin!(tokio::signal::ctrl_c());
         let mut running = driver::start(setup);
         let mut stopped = None;
         loop {
             tokio::select! {
+                biased;
+                _ = &mut interrupted, if !running.cancel.is_cancelled() => running.cancel.cancel(),
                 event = running.events.recv() => match event.map(|e| e.kind) {
                     Some(TurnEventKind::Ended(ended)) => return Ok((*ended, stopped)),
                     Some(kind) => if let Err(error) = on(&kind) {
@@ -174,7 +180,6 @@ pub(super) fn run(
                     },
                     None => return Err(CliError::new(Kind::Work, "This turn broke inside the program.")),
                 },
-                _ = tokio::signal::ctrl_c() => running.cancel.cancel(),
             }
         }
     });

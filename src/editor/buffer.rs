@@ -146,6 +146,16 @@ impl Buffer {
         self.history.mark_saved();
     }
 
+    /// Says that the text as it is now is being saved: typing that goes on meanwhile is not part of what is saved.
+    pub fn begin_save(&mut self) {
+        self.history.begin_save();
+    }
+
+    /// Says that the save that was begun has ended, and whether it ended well.
+    pub fn end_save(&mut self, well: bool) {
+        self.history.end_save(well);
+    }
+
     /// Returns the changes since the last call, oldest first, undo included. Typing that goes on at the same place is one
     /// change. They are kept until they are asked for.
     pub fn changes(&mut self) -> Vec<Edit> {

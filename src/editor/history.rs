@@ -71,6 +71,17 @@ pub(super) struct Step {
     act: Act,
 }
 
+/// A save that is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Saving {
+    /// None is.
+    Not,
+    /// The text with this number of done steps is being saved.
+    State(usize),
+    /// What is being saved can no longer be reached by undoing or redoing.
+    Unreachable,
+}
+
 /// The steps that can be undone and redone.
 #[derive(Debug)]
 pub(super) struct History {
@@ -78,6 +89,8 @@ pub(super) struct History {
     undone: Vec<Step>,
     /// Number of done steps when the text was saved, while that state can still be reached.
     saved: Option<usize>,
+    /// The save that is under way.
+    saving: Saving,
     /// Whether the last step may still grow.
     open: bool,
 }
@@ -85,7 +98,7 @@ pub(super) struct History {
 impl History {
     /// A saved text without a past.
     pub(super) fn new() -> Self {
-        Self { done: vec![], undone: vec![], saved: Some(0), open: false }
+        Self { done: vec![], undone: vec![], saved: Some(0), saving: Saving::Not, open: false }
     }
 
     /// Whether the text differs from the saved one.
@@ -99,6 +112,21 @@ impl History {
         self.seal();
     }
 
+    /// Remembers this state as the one that is being saved.
+    pub(super) fn begin_save(&mut self) {
+        self.saving = Saving::State(self.done.len());
+        self.seal();
+    }
+
+    /// The save that was begun has ended, well or not.
+    pub(super) fn end_save(&mut self, well: bool) {
+        match std::mem::replace(&mut self.saving, Saving::Not) {
+            Saving::State(state) if well => self.saved = Some(state),
+            Saving::Unreachable if well => self.saved = None,
+            _ => {}
+        }
+    }
+
     /// Ends the last step: the next change starts a new one.
     pub(super) fn seal(&mut self) {
         self.open = false;
@@ -109,6 +137,9 @@ impl History {
         self.undone.clear();
         if self.saved.is_some_and(|saved| saved > self.done.len()) {
             self.saved = None;
+        }
+        if matches!(self.saving, Saving::State(state) if state > self.done.len()) {
+            self.saving = Saving::Unreachable;
         }
         let step = Step { changes, before, after, act };
         match self.done.last_mut() {

@@ -9,6 +9,7 @@ use crate::domain::ids::BookPath;
 use crate::domain::passage::sha256_hex;
 
 use super::atomic;
+use super::book::decode::{Decoded, decode};
 
 /// A document as it is on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,8 +56,8 @@ pub fn read(root: &Path, path: &BookPath) -> Result<Document, DocumentError> {
     let bytes = std::fs::read(&real).map_err(failed)?;
     let protected = real.metadata().map_err(failed)?.permissions().readonly();
     let hash = sha256_hex(&bytes);
-    let (text, foreign) = decode(bytes);
-    let read_only = foreign.or(protected.then(|| "the file is write-protected".to_owned()));
+    let Decoded { text, problem } = decode(bytes);
+    let read_only = problem.or(protected.then_some("the file is write-protected")).map(str::to_owned);
     Ok(Document { text, hash, read_only })
 }
 
@@ -75,11 +76,15 @@ pub fn save(
         Err(e) if e.kind() == io::ErrorKind::NotFound => None,
         Err(e) => return Err(failed(e)),
     };
+    let new = sha256_hex(text);
+    if on_disk.as_deref() == Some(new.as_str()) {
+        return Ok(new);
+    }
     if on_disk.as_deref() != expected {
         return Err(DocumentError::Changed { path: path.clone() });
     }
     atomic::write(root, &real, text.as_bytes()).map_err(failed)?;
-    Ok(sha256_hex(text))
+    Ok(new)
 }
 
 fn failure(verb: &'static str, path: &BookPath, source: io::Error) -> DocumentError {
@@ -87,31 +92,6 @@ fn failure(verb: &'static str, path: &BookPath, source: io::Error) -> DocumentEr
         DocumentError::Outside { path: path.clone() }
     } else {
         DocumentError::Io { verb, path: path.clone(), source }
-    }
-}
-
-/// Returns the text of a file, and why it must not be saved if it is not UTF-8.
-fn decode(bytes: Vec<u8>) -> (String, Option<String>) {
-    let bytes = match String::from_utf8(bytes) {
-        Ok(text) => return (text, None),
-        Err(e) => e.into_bytes(),
-    };
-    let units = |from: fn([u8; 2]) -> u16| {
-        let (pairs, rest) = bytes[2..].as_chunks::<2>();
-        let units: Vec<_> = pairs.iter().map(|pair| from(*pair)).collect();
-        rest.is_empty().then(|| String::from_utf16(&units).ok()).flatten()
-    };
-    let utf16 = match bytes.as_slice() {
-        [0xff, 0xfe, ..] => units(u16::from_le_bytes),
-        [0xfe, 0xff, ..] => units(u16::from_be_bytes),
-        _ => None,
-    };
-    match utf16 {
-        Some(text) => (text, Some("the file is UTF-16, and saving would change its encoding".into())),
-        None => (
-            String::from_utf8_lossy(&bytes).into_owned(),
-            Some("the file is not UTF-8; what could not be read is shown as \u{fffd}".into()),
-        ),
     }
 }
 
@@ -160,7 +140,7 @@ mod tests {
         fs::write(root.path().join("wide.md"), b"\xff\xfec\0a\0f\0\xe9\0").unwrap();
         fs::write(root.path().join("odd.md"), b"\xff\xfec\0a").unwrap();
         let latin = read(root.path(), &path("latin.md")).unwrap();
-        assert!(latin.text.starts_with("caf") && latin.read_only.is_some());
+        assert!(latin.text == "caf\u{e9}" && latin.read_only.is_some());
         let wide = read(root.path(), &path("wide.md")).unwrap();
         assert_eq!(wide.text, "caf\u{e9}");
         assert!(wide.read_only.unwrap().contains("UTF-16"));

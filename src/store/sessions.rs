@@ -92,13 +92,16 @@ pub fn end(root: &Path, session: &SessionId, kept: Kept) -> io::Result<()> {
     append(root, session, &id, Event::Ended { kept: Box::new(kept) })
 }
 
-/// Reads the turns of a conversation, oldest first; one that does not exist has none.
+/// Reads the turns of a conversation, oldest first; one that does not exist has none. A turn that ran beside another one has words before it
+/// that its server was not sent, so that the next one must not continue from it: it counts as not kept by the server.
 pub fn load(root: &Path, session: &SessionId) -> io::Result<Vec<Kept>> {
     let mut turns: Vec<Kept> = vec![];
+    let mut before: Option<TurnId> = None;
     for line in jsonl::read::<Line>(&path(root, session)?)?.records {
+        let alone = before.replace(line.id.clone()).is_some_and(|id| id == line.id);
         let kept = match line.event {
             Event::Started { turn, preface } => Kept::started(*turn, preface),
-            Event::Ended { kept } => *kept,
+            Event::Ended { kept } => Kept { kept_by_server: kept.kept_by_server && alone, ..*kept },
         };
         match turns.iter_mut().find(|t| t.turn.id == kept.turn.id) {
             Some(known) => *known = Kept { preface: std::mem::take(&mut known.preface), ..kept },
@@ -211,6 +214,25 @@ mod tests {
             end(root.path(), &session, kept(id)).unwrap();
         }
         assert_eq!(load(root.path(), &session).unwrap(), [kept("t-1"), kept("t-2")]);
+    }
+
+    #[test]
+    fn turns_that_ran_side_by_side_are_not_continued_from() {
+        let root = tempfile::tempdir().unwrap();
+        let session = SessionId::new("s-1");
+        let begin =
+            |id| start(root.path(), &session, &turn(id, "Who?", TurnStatus::Running), preface()).unwrap();
+        let over = |id| end(root.path(), &session, kept(id)).unwrap();
+        begin("t-cut-off");
+        begin("t-1");
+        over("t-1");
+        begin("t-2");
+        begin("t-3");
+        over("t-2");
+        over("t-3");
+        let turns = load(root.path(), &session).unwrap();
+        let known: Vec<_> = turns.iter().map(|kept| (kept.turn.id.as_str(), kept.kept_by_server)).collect();
+        assert_eq!(known, [("t-cut-off", false), ("t-1", true), ("t-2", false), ("t-3", false)]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub enum ToolError {
         offered: Vec<String>,
     },
     /// The arguments are not what the tool takes.
-    #[error("bad arguments: {message}")]
+    #[error("bad arguments: {message}{}", choices(allowed))]
     Arguments {
         /// The field, where one can be named.
         field: Option<String>,
@@ -77,6 +77,17 @@ impl ToolError {
     }
 }
 
+/// Most characters of allowed values in words; the result has them all.
+const MAX_CHOICES: usize = 200;
+
+fn choices(allowed: &[String]) -> String {
+    let listed = allowed.join(", ");
+    if listed.is_empty() || listed.chars().count() > MAX_CHOICES {
+        return String::new();
+    }
+    format!(" (allowed: {listed})")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,7 +100,7 @@ mod tests {
             error.to_result(),
             json!({"error": {
                 "kind": "bad_arguments",
-                "message": "bad arguments: `entryType` can't be `person`",
+                "message": "bad arguments: `entryType` can't be `person` (allowed: character, location)",
                 "field": "entryType",
                 "allowed": ["character", "location"],
             }})

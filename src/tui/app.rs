@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use crate::canon::mentions::Names;
 use crate::domain::book::Book;
 use crate::domain::ids::{BookPath, ProposalId};
-use crate::workbench::{QueuedProposal, Recovered};
+use crate::workbench::{PastConversation, QueuedProposal, Recovered};
 
 use super::chat::Chat;
 use super::codex::CodexPane;
@@ -44,7 +44,13 @@ pub(super) struct App {
     pub(super) proposals: HashMap<ProposalId, QueuedProposal>,
     /// Proposals in the order in which they were made.
     pub(super) queue: Vec<ProposalId>,
+    /// Earlier conversations, the latest first.
+    pub(super) past: Vec<PastConversation>,
+    /// The author's own themes: name and text.
+    pub(super) own_themes: Vec<(String, String)>,
     pub(super) popups: Vec<Popup>,
+    /// Popups that open by themselves, once the author has stopped typing; the last one first.
+    pub(super) waiting: Vec<Popup>,
     pub(super) notice: Option<(Notice, Instant)>,
     pub(super) now: Instant,
     /// When the author last typed into a text: a popup never opens by itself within a second of it.
@@ -60,6 +66,10 @@ pub(super) struct App {
     pub(super) clipboard: String,
     /// Unsaved text of an earlier run that waits for its document to be opened.
     pub(super) restoring: Vec<Recovered>,
+    /// Unsaved text of an earlier run that was taken or thrown away, and can be deleted.
+    pub(super) forgotten: Vec<Recovered>,
+    /// Words written since the program started in documents that were closed since.
+    pub(super) words_closed: i64,
     /// Documents to be saved before the program ends.
     pub(super) quitting: bool,
 }
@@ -146,11 +156,12 @@ impl App {
             .iter()
             .filter(|d| self.book.chapter(&d.path).is_some())
             .map(|d| d.buffer.words() as i64 - d.words_at_start as i64)
-            .sum()
+            .sum::<i64>()
+            + self.words_closed
     }
 
     /// Whether anything on screen moves by itself.
     pub(super) fn moves(&self) -> bool {
-        self.chat.is_busy() || self.notice.is_some()
+        self.chat.is_busy() || self.notice.is_some() || !self.waiting.is_empty()
     }
 }

@@ -15,6 +15,10 @@ pub(super) struct Chat {
     /// Id of the board member that the next question goes to.
     pub(super) persona: String,
     pub(super) session: Option<SessionId>,
+    /// Whether the conversation is on disk.
+    pub(super) stored: bool,
+    /// The earlier conversation that the author chose to go on with.
+    pub(super) wanted: Option<SessionId>,
     pub(super) turns: Vec<TurnView>,
     /// The turn that runs; its events are told apart by it.
     pub(super) running: Option<TurnId>,
@@ -45,6 +49,8 @@ impl Chat {
         Self {
             persona,
             session: None,
+            stored: false,
+            wanted: None,
             turns: vec![],
             running: None,
             sending: false,

@@ -4,12 +4,26 @@ use std::ops::Range;
 
 use crate::domain::book::Book;
 use crate::domain::ids::BookPath;
+use crate::domain::passage::find_quote;
 use crate::editor::{Buffer, Row, View};
 use crate::workbench::{Document, Selection};
 
 use super::panes::manuscript::Look;
 
+/// A place in a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Bytes of the file.
+    pub(super) range: Range<usize>,
+    /// The words that stand there; empty when any will do.
+    pub(super) words: String,
+}
+
 /// A document that is open in the manuscript pane.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says another thing that is under way, and they go together freely"
+)]
 pub(super) struct OpenDocument {
     pub(super) path: BookPath,
     /// What is shown above the text, e.g. `3 · An Inventory`.
@@ -28,6 +42,14 @@ pub(super) struct OpenDocument {
     located: Option<Range<usize>>,
     /// Whether the recovery log holds edits of it.
     pub(super) logged: bool,
+    /// The log has failed: the next edits are logged over the whole text.
+    pub(super) relog: bool,
+    /// Its unsaved text was thrown away by the author.
+    pub(super) thrown_away: bool,
+    /// A save is under way.
+    pub(super) saving: bool,
+    /// It was asked to be saved again meanwhile.
+    pub(super) save_again: bool,
     /// The visible rows with their looks, as laid out last.
     pub(super) rows: Vec<(Row, Vec<Look>)>,
     /// The cursor's cell in the text area, as laid out last; `None` when it is scrolled away.
@@ -51,6 +73,10 @@ impl OpenDocument {
             words_at_start,
             located: None,
             logged: false,
+            relog: false,
+            thrown_away: false,
+            saving: false,
+            save_again: false,
             rows: vec![],
             cursor: None,
         }
@@ -63,13 +89,25 @@ impl OpenDocument {
         self.view.center(&self.buffer, at);
     }
 
-    /// Selects a place given in bytes of the file, and brings it into view.
-    pub(super) fn show_place(&mut self, place: &Range<usize>) {
-        let start = self.buffer.from_file_offset(place.start);
-        let end = self.buffer.from_file_offset(place.end);
+    /// Selects a place, and brings it into view. Returns `false` when the words that should stand there stand nowhere in the text any more.
+    pub(super) fn show_place(&mut self, place: &Place) -> bool {
+        let start = self.buffer.from_file_offset(place.range.start);
+        let end = self.buffer.from_file_offset(place.range.end);
+        let Some(Range { start, end }) = self.found(start..end, &place.words) else { return false };
         self.buffer.select(start..end);
         self.located = self.buffer.selection();
         self.view.center(&self.buffer, start);
+        true
+    }
+
+    /// Returns where some words stand: at the place itself, else, since the text may have changed, at the nearest one.
+    fn found(&self, there: Range<usize>, words: &str) -> Option<Range<usize>> {
+        if words.is_empty() || !find_quote(&self.buffer.slice(there.clone()), words).is_empty() {
+            return Some(there);
+        }
+        let text = self.buffer.slice(0..self.buffer.len());
+        let all = find_quote(&text, words).into_iter().map(|f| f.range);
+        all.min_by_key(|range| range.start.abs_diff(there.start))
     }
 
     /// Captures the selection that the author made, if there is one.

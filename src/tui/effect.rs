@@ -1,18 +1,19 @@
 //! Everything that the interface asks the outside to do. Data only: `runtime` does it, in the background.
 
-use std::ops::Range;
-
 use crate::domain::codex::EntryType;
 use crate::domain::ids::{BookPath, SessionId};
-use crate::workbench::{Ask, Recovered};
+use crate::workbench::Ask;
 
-use super::msg::Verdict;
+use super::document::Place;
+use super::msg::{TypedKey, Verdict};
 
 /// Something to do.
 #[derive(Debug)]
 pub(super) enum Effect {
     /// Read a document, then show it with a place selected.
-    Open(BookPath, Option<Range<usize>>),
+    Open(BookPath, Option<Place>),
+    /// Read an open document again; `true`: even if that gives up unsaved words.
+    Reread(BookPath, bool),
     /// Save a document. `expected` is the hash it had when it was read.
     Save {
         /// Which.
@@ -21,8 +22,6 @@ pub(super) enum Effect {
         text: String,
         /// The hash that the file must still have.
         expected: Option<String>,
-        /// The buffer's revision that is saved.
-        revision: u64,
         /// Whether to save over what somebody else wrote.
         over: bool,
     },
@@ -38,14 +37,14 @@ pub(super) enum Effect {
     Refresh,
     /// Read the queue of proposals.
     ReadProposals,
+    /// List the earlier conversations.
+    ListConversations,
     /// Read a conversation, the newest when none is named.
     ReadConversation(Option<SessionId>),
     /// Make a Codex entry from the template, then open it.
     NewEntry(EntryType, String),
     /// Look for unsaved text that an earlier run left behind.
     ReadRecovered,
-    /// Delete unsaved text of an earlier run, after what was typed since is on the disk.
-    Forget(Box<Recovered>),
     /// Put text on the clipboard.
     Copy(String),
     /// Send bytes to the terminal between two frames: a command of our own, such as OSC 52.
@@ -55,7 +54,7 @@ pub(super) enum Effect {
     /// Write a user setting.
     Setting(&'static [&'static str], toml_edit::Value),
     /// Keep a key for a provider in the keychain.
-    StoreKey(String, String),
+    StoreKey(String, TypedKey),
     /// Report mouse events, or leave the mouse to the terminal.
     Mouse(bool),
     /// Suspend the program.

@@ -1,6 +1,5 @@
 //! Everything that can happen to the interface.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,9 +11,10 @@ use crate::domain::book::Book;
 use crate::domain::codex::EntryType;
 use crate::domain::conversation::Failure;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
-use crate::workbench::{Document, Finished, Peek, QueuedProposal, Recovered};
+use crate::workbench::{Document, Finished, PastConversation, Peek, QueuedProposal, Recovered};
 
 use super::clipboard::Copied;
+use super::document::Place;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -34,19 +34,29 @@ pub(super) enum Msg {
     /// A command by name, from a key, the palette or a popup.
     Run(&'static str),
     /// Show a document, with a place in it (bytes of the file) selected.
-    Show(BookPath, Option<Range<usize>>),
+    Show(BookPath, Option<Place>),
     /// A document was read.
-    Opened(BookPath, Option<Range<usize>>, Result<Document, String>),
-    /// A document was saved at this revision, or was not.
-    Saved(BookPath, u64, Result<String, SaveProblem>),
+    Opened(BookPath, Option<Place>, Result<Document, String>),
+    /// An open document was read again; unsaved words are given up only if the author said so.
+    Reread(BookPath, bool, Result<Document, String>),
+    /// A document was saved, or was not.
+    Saved(BookPath, Result<String, SaveProblem>),
+    /// The recovery log of a document has failed, and why.
+    NotLogged(BookPath, String),
     /// A turn has begun.
     Began(TurnId, SessionId),
     /// A turn could not begin.
     Refused(Failure),
+    /// A turn was cancelled before it could begin.
+    CancelledEarly,
     /// A turn goes on.
     Turn(Box<TurnEvent>),
     /// A turn is over and was kept.
     Finished(Box<Finished>),
+    /// The earlier conversations were listed.
+    Past(Vec<PastConversation>),
+    /// Go on with an earlier conversation.
+    GoOnWith(SessionId),
     /// An earlier conversation was read.
     Conversation(SessionId, Vec<Finished>),
     /// The prompt was built.
@@ -98,7 +108,17 @@ pub(super) enum Msg {
     /// A provider was connected: its name and model, and what to tell.
     Connected((String, String), String),
     /// A key for a provider was typed.
-    KeyTyped(String, String),
+    KeyTyped(String, TypedKey),
+}
+
+/// A key as the author typed it. Never shown.
+#[derive(Clone)]
+pub(super) struct TypedKey(pub(super) String);
+
+impl std::fmt::Debug for TypedKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("[redacted]")
+    }
 }
 
 /// What the author decided about a proposal.

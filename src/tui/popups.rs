@@ -59,7 +59,7 @@ impl Popup {
         match self {
             Self::Chooser(p) => p.key(key, keymap),
             Self::Text(p) => p.key(key, keymap),
-            Self::Confirm(p) => p.key(key),
+            Self::Confirm(p) => p.key(key, now),
             Self::Field(p) => p.key(key),
             Self::Diff(p) => p.key(key, keymap, now),
         }

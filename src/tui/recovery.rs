@@ -1,13 +1,17 @@
 //! Keeps unsaved text where a crash can't reach it: every edit goes to an append-only log, in the background, as soon as it is made.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::domain::ids::BookPath;
 use crate::workbench::{Edit, Recovered, RecoveryLog, Workbench};
 
+use tokio::sync::mpsc::UnboundedSender;
+
 use super::app::App;
 use super::document::OpenDocument;
+use super::msg::Msg;
 
 /// The writer of the logs, on a thread of its own: the disk never stands between a key and its frame.
 pub(super) struct Recovery {
@@ -21,7 +25,7 @@ enum Job {
     /// The document is saved, or its unsaved text was thrown away.
     Discard(BookPath),
     /// What an earlier run left behind was taken or thrown away.
-    Drop(Box<Recovered>),
+    Drop(Recovered),
 }
 
 struct Typed {
@@ -34,10 +38,11 @@ struct Typed {
 }
 
 impl Recovery {
-    pub(super) fn new(bench: Workbench) -> Self {
+    /// Starts the thread. `tell` gets what could not be written.
+    pub(super) fn new(bench: Workbench, tell: UnboundedSender<Msg>) -> Self {
         let (out, jobs) = channel();
-        let thread =
-            std::thread::Builder::new().name("recovery".to_owned()).spawn(move || write(&bench, &jobs)).ok();
+        let work = move || write(&bench, &jobs, &tell);
+        let thread = std::thread::Builder::new().name("recovery".to_owned()).spawn(work).ok();
         Self { out: Some(out), thread }
     }
 
@@ -48,8 +53,12 @@ impl Recovery {
         for document in &mut app.documents {
             let changes = document.buffer.changes();
             let modified = document.buffer.is_modified();
-            if !changes.is_empty() && modified && writable {
-                let text = (!document.logged).then(|| base_text(document, &changes)).flatten();
+            if document.thrown_away {
+                let _ = out.send(Job::Discard(document.path.clone()));
+            } else if !changes.is_empty() && modified && writable {
+                let first = !document.logged || document.relog;
+                let text = first.then(|| base_text(document, &changes)).flatten();
+                document.relog = false;
                 document.logged = true;
                 let edits = changes
                     .into_iter()
@@ -63,20 +72,18 @@ impl Recovery {
                 let _ = out.send(Job::Discard(document.path.clone()));
             }
         }
-    }
-
-    /// Deletes what an earlier run left behind; what was typed since is on the disk before.
-    pub(super) fn forget(&self, recovered: Box<Recovered>) {
-        if let Some(out) = &self.out {
+        // Last, so that what was restored is in a log of its own before.
+        for recovered in app.forgotten.drain(..) {
             let _ = out.send(Job::Drop(recovered));
         }
     }
 }
 
-/// Returns the text that the first of some changes was made to, unless it is what the file holds: a file with carriage returns or a byte order mark.
+/// Returns the text that the first of some changes was made to, unless it is what the file holds: a file with carriage returns or a byte order
+/// mark holds more, and after a failure of the log nothing but the text itself will do.
 fn base_text(document: &OpenDocument, changes: &[crate::editor::Edit]) -> Option<String> {
     let buffer = &document.buffer;
-    if buffer.to_file_offset(buffer.len()) == buffer.len() {
+    if buffer.to_file_offset(buffer.len()) == buffer.len() && !document.relog {
         return None;
     }
     let mut text = buffer.slice(0..buffer.len());
@@ -100,7 +107,7 @@ impl Drop for Recovery {
     }
 }
 
-fn write(bench: &Workbench, jobs: &Receiver<Job>) {
+fn write(bench: &Workbench, jobs: &Receiver<Job>, tell: &UnboundedSender<Msg>) {
     let mut logs: HashMap<BookPath, RecoveryLog> = HashMap::new();
     while let Ok(first) = jobs.recv() {
         // What has piled up while the disk was busy is written in one go.
@@ -109,7 +116,8 @@ fn write(bench: &Workbench, jobs: &Receiver<Job>) {
         for job in std::iter::once(first).chain(jobs.try_iter()) {
             match job {
                 Job::Edits(typed) => match gathered.iter_mut().rev().find(|t| t.path == typed.path) {
-                    Some(last) => last.edits.extend(typed.edits),
+                    Some(last) if typed.text.is_none() => last.edits.extend(typed.edits),
+                    Some(last) => *last = typed,
                     None => gathered.push(typed),
                 },
                 Job::Discard(path) => {
@@ -122,17 +130,32 @@ fn write(bench: &Workbench, jobs: &Receiver<Job>) {
             }
         }
         for typed in gathered {
-            if !logs.contains_key(&typed.path) {
-                let log = bench.recovery_log(&typed.path, typed.hash.as_deref(), typed.text.as_deref());
-                let Ok(log) = log else { continue };
-                logs.insert(typed.path.clone(), log);
-            }
-            if let Some(log) = logs.get_mut(&typed.path) {
-                let _ = log.append(&typed.edits);
+            if let Err(why) = log(bench, &mut logs, &typed) {
+                // A log with a gap would give back garbled words: a new one begins with the next edit.
+                if let Some(broken) = logs.remove(&typed.path) {
+                    let _ = broken.discard();
+                }
+                let _ = tell.send(Msg::NotLogged(typed.path, why.to_string()));
             }
         }
         for recovered in dropped {
             let _ = bench.discard_recovered(&recovered);
         }
     }
+}
+
+/// Appends what was typed to the document's log, which begins with the first edit and anew with a whole text.
+fn log(bench: &Workbench, logs: &mut HashMap<BookPath, RecoveryLog>, typed: &Typed) -> std::io::Result<()> {
+    if typed.text.is_some()
+        && let Some(old) = logs.remove(&typed.path)
+    {
+        old.discard()?;
+    }
+    let log = match logs.entry(typed.path.clone()) {
+        Entry::Occupied(open) => open.into_mut(),
+        Entry::Vacant(free) => {
+            free.insert(bench.recovery_log(&typed.path, typed.hash.as_deref(), typed.text.as_deref())?)
+        }
+    };
+    log.append(&typed.edits)
 }

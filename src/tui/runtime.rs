@@ -10,7 +10,10 @@ use std::time::{Duration, Instant};
 use crossterm::event::Event;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::workbench::Workbench;
+
 use super::app::App;
+use super::clipboard::Clipboard;
 use super::effect::Effect;
 use super::msg::Msg;
 use super::terminal::Guard;
@@ -22,12 +25,20 @@ use super::{view, work};
 const FRAME: Duration = Duration::from_millis(16);
 /// Time between turns of the spinner.
 const SPIN: Duration = Duration::from_millis(120);
+/// How long the end of the program waits for a turn that was stopped by it.
+const FAREWELL: Duration = Duration::from_millis(300);
 /// Most messages taken between two frames, so that a flood can't starve the screen.
 const BATCH: usize = 4096;
 
 /// Runs until the author quits or the terminal goes away.
-pub(super) async fn run(mut app: App, work: Work, mut guard: Guard) -> io::Result<()> {
+pub(super) async fn run(
+    mut app: App,
+    workbench: Workbench,
+    clipboard: Clipboard,
+    mut guard: Guard,
+) -> io::Result<()> {
     let (out, inbox) = unbounded_channel();
+    let work = Work::new(workbench, clipboard, out.clone());
     let mut screen = Loop { work, out, inbox, events: events(), stop: Signals::listen()? };
     let start = work::at_start(&app);
     view::lay_out(&mut app);
@@ -38,6 +49,7 @@ pub(super) async fn run(mut app: App, work: Work, mut guard: Guard) -> io::Resul
         }
     }
     let ended = screen.turn_around(&mut app, &mut guard).await;
+    screen.end_turn(&mut app, &mut guard).await;
     screen.work.recover(&mut app);
     screen.work.leave_desk(&app);
     ended
@@ -112,9 +124,25 @@ impl Loop {
             }
             if due.is_some_and(|at| at <= now) {
                 view::lay_out(app);
-                guard.draw(|frame| view::draw(app, frame))?;
+                let area = guard.draw(|frame| view::draw(app, frame))?;
                 drawn = now;
-                due = None;
+                due = (area != app.screen).then_some(now);
+                app.screen = area;
+            }
+        }
+    }
+
+    /// Stops a turn that still runs, and waits a moment for it to be kept: what the model said belongs into the record.
+    async fn end_turn(&mut self, app: &mut App, guard: &mut Guard) {
+        if !app.chat.is_busy() {
+            return;
+        }
+        self.work.start(Effect::Cancel, &self.out);
+        let end = tokio::time::Instant::now() + FAREWELL;
+        while app.chat.is_busy() {
+            let Ok(Some(msg)) = tokio::time::timeout_at(end, self.inbox.recv()).await else { return };
+            for effect in update(app, msg) {
+                let _ = self.perform(guard, effect);
             }
         }
     }

@@ -9,12 +9,13 @@ use crossterm::event::{
     EnableMouseCapture, KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
 };
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
-    disable_raw_mode, enable_raw_mode,
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{execute, queue};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Rect;
 
 /// Whether the terminal is ours at the moment; what the panic hook looks at.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -33,16 +34,15 @@ impl Guard {
     pub(super) fn take(mouse: bool) -> io::Result<Self> {
         restore_on_panic();
         enter(mouse)?;
-        let out = io::BufWriter::with_capacity(64 * 1024, io::stdout());
-        let screen = Terminal::new(CrosstermBackend::new(out))?;
-        Ok(Self { screen, mouse })
+        Ok(Self { screen: screen()?, mouse })
     }
 
-    /// Draws one frame inside a synchronised update.
-    pub(super) fn draw(&mut self, view: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()> {
+    /// Draws one frame inside a synchronised update. Returns the size that the screen had.
+    pub(super) fn draw(&mut self, view: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<Rect> {
         queue!(self.screen.backend_mut(), BeginSynchronizedUpdate)?;
-        self.screen.draw(view)?;
-        execute!(self.screen.backend_mut(), EndSynchronizedUpdate)
+        let area = self.screen.draw(view)?.area;
+        execute!(self.screen.backend_mut(), EndSynchronizedUpdate)?;
+        Ok(area)
     }
 
     /// Sends bytes that are a terminal command of our own, such as OSC 52.
@@ -67,7 +67,10 @@ impl Guard {
         leave();
         meanwhile();
         enter(self.mouse)?;
-        self.screen.clear()
+        // `Terminal::clear` would ask where the cursor is, and the answer would go to the thread that reads the keys.
+        execute!(self.screen.backend_mut(), Clear(ClearType::All))?;
+        self.screen = screen()?;
+        Ok(())
     }
 }
 
@@ -75,6 +78,11 @@ impl Drop for Guard {
     fn drop(&mut self) {
         leave();
     }
+}
+
+/// A screen of which nothing is drawn yet.
+fn screen() -> io::Result<Screen> {
+    Terminal::new(CrosstermBackend::new(io::BufWriter::with_capacity(64 * 1024, io::stdout())))
 }
 
 fn enter(mouse: bool) -> io::Result<()> {

@@ -366,7 +366,11 @@ fn somebody_elses_words_are_never_overwritten() {
     author.types("mine ");
     std::fs::write(&path, "theirs").unwrap();
     author.control('s');
+    author.types("t");
+    assert!(author.app.popups.is_empty(), "the next letter is text, not an answer");
+    author.waits(2);
     author.sees_words("Changed on disk");
+    author.waits(1);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs");
     author.types("m");
     assert!(std::fs::read_to_string(&path).unwrap().starts_with("mine "));
@@ -414,16 +418,24 @@ fn unsaved_words_of_a_run_that_was_killed_are_offered_and_restored() {
     let path = "manuscript/01-the-listening-post.md";
     let before = author.file(path);
     author.types("Zephyrine ");
-    let mut recovery = super::recovery::Recovery::new(author.bench.clone());
+    let (tell, _heard) = tokio::sync::mpsc::unbounded_channel();
+    let mut recovery = super::recovery::Recovery::new(author.bench.clone(), tell);
     recovery.note(&mut author.app);
     // As if the program were killed here: the log is written, nothing is saved.
     drop(recovery);
     assert_eq!(author.file(path), before);
     let mut again = author.comes_back();
     again.happens_effect(Effect::ReadRecovered);
+    again.types("d");
+    assert!(again.app.popups.is_empty(), "a popup never takes a key that was meant for the text");
+    again.waits(2);
     again.sees_words("Unsaved text");
+    again.types("d");
+    again.sees_words("Unsaved text");
+    again.waits(1);
     again.sees_words("Zephyrine");
     again.types("r");
+    assert_eq!(again.app.forgotten.len(), 1);
     assert!(again.app.document().unwrap().buffer.slice(0..20).starts_with("Zephyrine"));
     again.control('s');
     assert!(again.file(path).starts_with(b"Zephyrine "));
@@ -442,4 +454,68 @@ fn the_author_comes_back_to_where_she_was() {
     let again = author.comes_back();
     let document = again.app.document().unwrap();
     assert_eq!((document.path.as_str(), document.buffer.cursor()), ("manuscript/05-turnover.md", place));
+}
+
+#[test]
+fn a_turn_that_breaks_leaves_the_chat_usable() {
+    let mut author = Author::at(120, 40);
+    author.asks("Who is Mira Okafor?");
+    let id = author.app.chat.turns[0].id.clone().unwrap();
+    author.happens(Msg::Began(id, crate::domain::ids::SessionId::mint()));
+    assert!(author.app.chat.is_busy());
+    let failure = crate::domain::conversation::Failure {
+        kind: crate::domain::conversation::FailureKind::Work,
+        message: "It broke.".into(),
+        hint: "Ask again.".into(),
+    };
+    author.happens(Msg::Refused(failure));
+    assert!(!author.app.chat.is_busy());
+    author.key(KeyCode::End);
+    author.sees_words("It broke.");
+}
+
+#[test]
+fn a_quote_is_followed_to_its_words_after_the_chapter_has_changed() {
+    let mut author = Author::at(120, 40);
+    author.asks("What should I remember about Adrian?");
+    author.control('l');
+    let words = author.app.document().unwrap().buffer.selected_text().unwrap();
+    let document = author.app.document_mut().unwrap();
+    document.buffer.set_cursor(0, false);
+    document.buffer.insert("Later, in another year. ");
+    author.app.chat.quote = None;
+    author.control('l');
+    assert_eq!(author.app.document().unwrap().buffer.selected_text().unwrap(), words);
+}
+
+#[test]
+fn a_file_that_changed_on_disk_is_read_again_without_taking_the_keys() {
+    let mut author = Author::at(120, 40);
+    author.key(KeyCode::F(3));
+    author.types("Half a quest");
+    let path = author.bench.root().join("manuscript/01-the-listening-post.md");
+    std::fs::write(&path, "Somebody else was here.\n").unwrap();
+    author.happens(Msg::FocusGained);
+    assert_eq!(author.app.focus, Pane::Chat);
+    assert_eq!(author.app.document().unwrap().buffer.to_text(), "Somebody else was here.\n");
+    author.key(KeyCode::F(2));
+    author.types("x");
+    std::fs::write(&path, "And again.\n").unwrap();
+    author.happens(Msg::FocusGained);
+    assert!(author.app.document().unwrap().buffer.slice(0..40).contains('x'), "unsaved words stay");
+}
+
+#[test]
+fn words_thrown_away_at_the_end_are_not_offered_again() {
+    let mut author = Author::at(100, 30);
+    let (tell, _heard) = tokio::sync::mpsc::unbounded_channel();
+    let mut recovery = super::recovery::Recovery::new(author.bench.clone(), tell);
+    author.types("Never mind");
+    recovery.note(&mut author.app);
+    author.control('q');
+    author.types("d");
+    assert!(author.quit);
+    recovery.note(&mut author.app);
+    drop(recovery);
+    assert!(author.bench.recovered().unwrap().is_empty());
 }

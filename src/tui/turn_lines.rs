@@ -134,7 +134,7 @@ fn row(tool: &ToolRecord, frame: &Frame<'_>, open: bool, laid: &mut Laid) {
     if tool.forced {
         tail.push_str(" · run by the program");
     }
-    for line in text::wrap(&tail, width.saturating_sub(2)).into_iter().take(if open { 40 } else { 2 }) {
+    for line in text::wrap(&tail, width.saturating_sub(2)).into_iter().take(if open { 40 } else { 3 }) {
         laid.lines.push(Line::styled(format!("  {}", line.trim_start()), dim));
     }
     if open {

@@ -1,5 +1,7 @@
 //! What changes when something happens. Nothing here waits, reads a file or draws.
 
+pub(super) use commands::theme_names;
+
 mod ask;
 mod chat;
 mod codex;
@@ -42,6 +44,7 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Tick(now) => {
             app.now = now;
             app.spin = app.spin.wrapping_add(1);
+            judge::open_waiting(app);
             if app.notice.as_ref().is_some_and(|(_, since)| now.duration_since(*since) > NOTICE) {
                 app.notice = None;
             }
@@ -51,6 +54,8 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Show(..)
         | Msg::Opened(..)
         | Msg::Saved(..)
+        | Msg::Reread(..)
+        | Msg::NotLogged(..)
         | Msg::SaveAnyway(_)
         | Msg::Reload(_)
         | Msg::Recovered(_)
@@ -64,9 +69,12 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Began(..)
         | Msg::Refused(_)
+        | Msg::CancelledEarly
         | Msg::Turn(_)
         | Msg::Finished(_)
         | Msg::Conversation(..)
+        | Msg::Past(_)
+        | Msg::GoOnWith(_)
         | Msg::Proposals(_)
         | Msg::Judged(..) => turn::update(app, msg),
         Msg::Judge(_) | Msg::Review(_) | Msg::ReviewBeside(..) => judge::update(app, msg),
@@ -129,7 +137,10 @@ fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
             let text = text.unwrap_or_else(|| app.clipboard.clone());
             on_paste(app, &text)
         }
-        Msg::QuitNow => vec![Effect::Quit],
+        Msg::QuitNow => {
+            app.documents.iter_mut().for_each(|d| d.thrown_away = true);
+            vec![Effect::Quit]
+        }
         Msg::SaveAndQuit => {
             app.quitting = true;
             documents::save_all(app)
@@ -153,6 +164,13 @@ fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
 fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
     if key.kind == KeyEventKind::Release {
         return vec![];
+    }
+    // Whatever has the focus, the system clipboard can be pasted into it.
+    if app.keymap.lookup(Context::Global, &key).is_some_and(|c| c.name == "paste") {
+        return vec![Effect::AskClipboard];
+    }
+    if key.code == KeyCode::Esc && cancels_from_anywhere(app) {
+        return vec![Effect::Cancel];
     }
     if let Some(popup) = app.popups.last_mut() {
         let reply = popup.key(key, &app.keymap, app.now);
@@ -206,11 +224,15 @@ fn on_reply(app: &mut App, reply: Reply) -> Vec<Effect> {
     messages.into_iter().flat_map(|m| update(app, m)).collect()
 }
 
-fn on_escape(app: &mut App) -> Vec<Effect> {
+/// Whether this `Esc` is the second within half a second while a turn runs.
+fn cancels_from_anywhere(app: &mut App) -> bool {
     let twice = app.escaped_at.is_some_and(|at| app.now.duration_since(at) < TWICE);
-    app.escaped_at = Some(app.now);
-    if app.chat.is_busy() && (twice || app.focus == Pane::Chat) {
-        app.escaped_at = None;
+    app.escaped_at = if twice { None } else { Some(app.now) };
+    twice && app.chat.is_busy()
+}
+
+fn on_escape(app: &mut App) -> Vec<Effect> {
+    if app.chat.is_busy() && app.focus == Pane::Chat {
         return vec![Effect::Cancel];
     }
     match app.focus {

@@ -34,6 +34,10 @@ pub(super) fn lay_out(app: &mut App) {
 pub(super) fn draw(app: &App, frame: &mut Frame<'_>) {
     let screen = frame.area();
     frame.buffer_mut().set_style(screen, app.theme.style(Role::Text));
+    if screen != app.screen {
+        // The screen has changed since everything was fitted to it: the next frame follows at once.
+        return;
+    }
     let areas = app.areas();
     if areas.too_small {
         too_small(app, frame, screen);

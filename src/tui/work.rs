@@ -19,6 +19,9 @@ use super::effect::Effect;
 use super::msg::{Msg, Notice, SaveProblem, Verdict};
 use super::recovery::Recovery;
 
+/// Earlier conversations that the palette offers.
+const PAST: usize = 50;
+
 /// The open book and what runs in the background for it.
 pub(super) struct Work {
     workbench: Workbench,
@@ -30,7 +33,12 @@ pub(super) struct Work {
 
 /// What is asked for when the first frame stands.
 pub(super) fn at_start(app: &App) -> Vec<Effect> {
-    let mut effects = vec![Effect::ReadProposals, Effect::ReadConversation(None), Effect::ReadRecovered];
+    let mut effects = vec![
+        Effect::ReadProposals,
+        Effect::ReadConversation(None),
+        Effect::ReadRecovered,
+        Effect::ListConversations,
+    ];
     if app.documents.is_empty()
         && let Some(first) = app.book.chapters.first()
     {
@@ -40,8 +48,8 @@ pub(super) fn at_start(app: &App) -> Vec<Effect> {
 }
 
 impl Work {
-    pub(super) fn new(workbench: Workbench, clipboard: Clipboard) -> Self {
-        let recovery = Recovery::new(workbench.clone());
+    pub(super) fn new(workbench: Workbench, clipboard: Clipboard, out: UnboundedSender<Msg>) -> Self {
+        let recovery = Recovery::new(workbench.clone(), out);
         Self { workbench, clipboard, turn: Arc::default(), recovery }
     }
 
@@ -65,7 +73,6 @@ impl Work {
                     token.cancel();
                 }
             }
-            Effect::Forget(recovered) => self.recovery.forget(recovered),
             Effect::Copy(text) => self.clipboard.copy(text, move |copied| send(&out, Msg::Copied(copied))),
             Effect::AskClipboard => self.clipboard.paste(move |text| send(&out, Msg::Clipboard(text))),
             other => in_background(move || quietly(&bench, other, &out)),
@@ -87,7 +94,12 @@ impl Work {
                     });
                     (begun, ask)
                 };
-                match tokio::task::spawn_blocking(work).await {
+                // A keychain may take seconds to answer; a cancel does not wait for it.
+                let prepared = tokio::select! {
+                    () = token.cancelled() => return send(&out, Msg::CancelledEarly),
+                    done = tokio::task::spawn_blocking(work) => done,
+                };
+                match prepared {
                     Ok(done) => done,
                     Err(_) => return send(&out, Msg::Refused(broken())),
                 }
@@ -190,13 +202,17 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             let read = bench.read_document(&path).map_err(|e| e.to_string());
             Msg::Opened(path, place, read)
         }
-        Effect::Save { path, text, expected, revision, over } => {
+        Effect::Reread(path, even_if_unsaved) => {
+            let read = bench.read_document(&path).map_err(|e| e.to_string());
+            Msg::Reread(path, even_if_unsaved, read)
+        }
+        Effect::Save { path, text, expected, over } => {
             let expected = if over { bench.read_document(&path).ok().map(|d| d.hash) } else { expected };
             let saved = bench.save_document(&path, &text, expected.as_deref()).map_err(|e| match e {
                 DocumentError::Changed { .. } => SaveProblem::ChangedOnDisk,
                 other => SaveProblem::Other(format!("{other}.")),
             });
-            Msg::Saved(path, revision, saved)
+            Msg::Saved(path, saved)
         }
         Effect::Peek(ask) => Msg::Peeked(bench.peek(&ask, None).map(Box::new)),
         Effect::Judge(verdict) => judge(bench, verdict),
@@ -208,6 +224,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
         Effect::ReadProposals => Msg::Proposals(bench.proposals()),
+        Effect::ListConversations => Msg::Past(bench.past_conversations(PAST)),
         Effect::ReadConversation(session) => {
             let Some(session) = session.or_else(|| bench.last_session()) else { return };
             let turns = conversation(bench, &session);
@@ -227,7 +244,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Ok(()) => return,
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
-        Effect::StoreKey(provider, key) => match bench.keys().set(&provider, &key) {
+        Effect::StoreKey(provider, key) => match bench.keys().set(&provider, &key.0) {
             Ok(()) => Msg::Connected(
                 bench.provider_and_model(),
                 format!("The key for {provider} is in the keychain."),
@@ -243,7 +260,6 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Msg::Recovered(found.into_iter().map(|r| (present(&r), r)).map(|(text, r)| (r, text)).collect())
         }
         Effect::Ask(_)
-        | Effect::Forget(_)
         | Effect::Cancel
         | Effect::Copy(_)
         | Effect::SendToTerminal(_)

@@ -186,11 +186,14 @@ impl Workbench {
         };
         let mut record = record(session, &turn, prompt_hash);
         record.response_id = last_response.or(record.response_id);
+        // Each record is kept whether or not another could be.
         let queued: std::io::Result<()> = proposals.iter().try_for_each(|p| self.queue(session, &turn.id, p));
-        let stored = queued
-            .and_then(|()| sessions::end(self.root(), session, kept))
-            .and_then(|()| self.ledger().append(Record::Turn(Box::new(record))));
-        let not_kept = stored.err().map(|e| format!("This turn could not be kept on disk: {e}."));
+        let stored = sessions::end(self.root(), session, kept);
+        let recorded = self.ledger().append(Record::Turn(Box::new(record)));
+        let failed = stored.err().or(queued.err()).or(recorded.err());
+        let not_kept = failed.map(|e| {
+            format!("This turn and its proposals could not be kept in the book's .scritorio folder: {e}.")
+        });
         Finished { session: session.clone(), turn, grounded, not_kept }
     }
 

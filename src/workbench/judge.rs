@@ -58,6 +58,14 @@ pub enum JudgeError {
         /// The file.
         path: BookPath,
     },
+    /// A file that may not be written as it is.
+    #[error("{path} can't be changed: {why}; nothing was written")]
+    ReadOnly {
+        /// The file.
+        path: BookPath,
+        /// Why.
+        why: String,
+    },
     /// It has no such file.
     #[error("proposal {id} has {files} files")]
     NoFile {
@@ -97,6 +105,9 @@ impl Workbench {
         queued.must_be(&[Status::Pending], "applied")?;
         if let Some(hidden) = queued.proposal.files.iter().find(|f| is_hidden(&f.path)) {
             return Err(JudgeError::Hidden { path: hidden.path.clone() });
+        }
+        if let Some((path, why)) = self.read_only(&queued.proposal) {
+            return Err(JudgeError::ReadOnly { path, why });
         }
         let writes = apply::plan(&queued.proposal, |file| self.text_now(&file.path), hunks)?;
         let files = journal::apply(self.root(), id, &writes).map_err(|e| match e {
@@ -151,6 +162,14 @@ impl Workbench {
         document::read(self.root(), path).ok().map(|document| document.text)
     }
 
+    /// The first file of a proposal that may not be written as it is, and why: not UTF-8, write-protected.
+    fn read_only(&self, proposal: &Proposal) -> Option<(BookPath, String)> {
+        proposal.files.iter().find_map(|file| {
+            let why = document::read(self.root(), &file.path).ok()?.read_only?;
+            Some((file.path.clone(), why))
+        })
+    }
+
     /// Waits for other processes that judge, puts right what a crash left half done, and returns the proposal.
     fn settled(&self, id: &ProposalId) -> Result<(Lock, Queued), JudgeError> {
         self.queued(id)?;
@@ -187,6 +206,9 @@ impl Workbench {
                 Some(Extent::Between) => proposal.warnings.insert(0, INTERRUPTED.into()),
                 _ if plan().is_err() => status = Status::Stale,
                 _ => {}
+            }
+            if let Some((path, why)) = self.read_only(&proposal) {
+                proposal.warnings.insert(0, format!("{path} can't be changed: {why}."));
             }
         }
         QueuedProposal { proposal, status, why }
@@ -360,6 +382,18 @@ mod tests {
         assert_eq!(desk.bench.proposal(&id).unwrap().status, Status::Stale);
         assert!(matches!(desk.bench.apply(&id, &[]), Err(JudgeError::Conflict(Conflict::Exists { .. }))));
         assert_eq!(desk.read("codex/characters/mira.md").unwrap(), "role: rival\n", "all or nothing");
+    }
+
+    #[test]
+    fn a_file_in_an_old_encoding_is_left_alone_and_the_reason_is_told() {
+        let desk = Desk::new();
+        let bytes = b"role: h\xe9ros\n";
+        fs::write(desk.bench.root().join("codex/characters/mira.md"), bytes).unwrap();
+        let id = desk.propose(&[("codex/characters/mira.md", Some("role: h\u{e9}ros\n"), "role: ally\n")]);
+        let warning = &desk.bench.proposal(&id).unwrap().proposal.warnings[0];
+        assert!(warning.contains("can't be changed: the file is not UTF-8"), "{warning}");
+        assert!(matches!(desk.bench.apply(&id, &[]), Err(JudgeError::ReadOnly { .. })));
+        assert_eq!(fs::read(desk.bench.root().join("codex/characters/mira.md")).unwrap(), bytes);
     }
 
     #[test]

@@ -14,7 +14,6 @@ use crate::store;
 use crate::store::lock::Lock;
 
 use super::keys::Keys;
-use super::overlay;
 
 /// An open book with its settings, stores and sessions. Cheap to clone: clones share everything.
 #[derive(Clone)]
@@ -139,14 +138,52 @@ impl Workbench {
         Ok(book)
     }
 
-    /// Returns the book with the unsaved text of one document in place. Names and titles stay those on disk until it is saved.
+    /// Returns the book with the unsaved text of one document in place, read as if it were on disk: names and titles are the unsaved ones.
+    /// What does not differ from the disk gives the book as last read.
     pub fn book_with(&self, path: &BookPath, text: &str) -> Arc<Book> {
-        overlay::with_text(&self.book(), path, text)
+        let book = self.book();
+        if book.document(path).is_none_or(|(_, on_disk)| &**on_disk == text) {
+            return book;
+        }
+        Arc::new(store::book::with_text(&book, path, text))
     }
 
     /// Returns provider and model that a question would go to, as shown in the status row.
     pub fn provider_and_model(&self) -> (String, String) {
         let choices = self.choices();
         (choices.provider.value, choices.model.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn an_unsaved_document_is_read_with_its_new_name_and_the_book_on_disk_is_untouched() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("book");
+        fs::create_dir_all(root.join("manuscript")).unwrap();
+        fs::create_dir_all(root.join("codex/characters")).unwrap();
+        fs::write(root.join("manuscript/01.md"), "# One\n").unwrap();
+        fs::write(root.join("codex/characters/mira.md"), "# Mira\n").unwrap();
+        let surroundings = Surroundings::in_folders(folder.path());
+        let bench = Workbench::open_in(&root, Overrides::default(), surroundings).unwrap();
+        let (chapter, mira) =
+            (BookPath::new("manuscript/01.md").unwrap(), BookPath::new("codex/characters/mira.md").unwrap());
+
+        let unsaved = bench.book_with(&chapter, "---\ntitle: Uno\n---\nTwo words");
+        assert_eq!((unsaved.chapters[0].words, unsaved.chapters[0].title.as_str()), (2, "Uno"));
+        let unsaved = bench.book_with(&mira, "---\nname: Mira Okafor\naliases: [M]\n---\n");
+        assert_eq!(
+            (unsaved.entries[0].name.as_str(), &*unsaved.entries[0].aliases),
+            ("Mira Okafor", &["M".into()][..])
+        );
+
+        assert_eq!((&*bench.book().chapters[0].title, &*bench.book().entries[0].name), ("One", "Mira"));
+        assert!(Arc::ptr_eq(&bench.book(), &bench.book_with(&chapter, "# One\n")), "nothing differs");
+        assert!(Arc::ptr_eq(&bench.book(), &bench.book_with(&BookPath::new("other.md").unwrap(), "x")));
     }
 }

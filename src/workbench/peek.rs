@@ -48,17 +48,44 @@ impl Peek {
         section("Context", self.context.as_deref().unwrap_or("None: no document is open."));
         section("Input", &self.input);
         let tools = self.body.get("tools").map(ToString::to_string).unwrap_or_default();
-        let names = if self.tools.is_empty() { "None.".to_owned() } else { self.tools.join("\n") };
+        let offered = self.offered();
+        let rest = self.rest();
         let private = self.private.as_deref().unwrap_or("Nothing beyond the book itself.");
         format!(
             "Goes to: {destination}\nWhole request: {bytes} bytes, about {tokens} tokens (a rough estimate: {BYTES_PER_TOKEN} bytes each)\n\n\
-             {out}== Tools ({count}, their schemas are {schemas} bytes)\n\n{names}\n\n== Private to this turn, sent only if a tool asks\n\n{private}\n",
+             {out}== Tools ({count}, their schemas are {schemas} bytes)\n\n{offered}\n\n== Everything else in the request\n\n{rest}\n\n== Private to this turn, sent only if a tool asks\n\n{private}\n",
             destination = safe_text::line(&self.destination),
             bytes = self.bytes,
             tokens = self.bytes.div_ceil(BYTES_PER_TOKEN),
             count = self.tools.len(),
             schemas = tools.len(),
         )
+    }
+}
+
+impl Peek {
+    /// The tools, each with its schema exactly as it is sent.
+    fn offered(&self) -> String {
+        if self.tools.is_empty() {
+            return "None.".to_owned();
+        }
+        let schemas = self.body.get("tools").and_then(Value::as_array).cloned().unwrap_or_default();
+        let described = self.tools.iter().enumerate().map(|(i, name)| match schemas.get(i) {
+            Some(schema) => format!("{name}\n    {}", safe_text::line(&schema.to_string())),
+            None => name.clone(),
+        });
+        described.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The fields of the body that no other part of the view shows: model, options, what is kept.
+    fn rest(&self) -> String {
+        let fields = self.body.as_object().into_iter().flatten();
+        let shown = fields
+            .filter(|(name, _)| !matches!(name.as_str(), "instructions" | "input" | "messages" | "tools"));
+        shown
+            .map(|(name, value)| format!("{name}: {}", safe_text::line(&value.to_string())))
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
 

@@ -1,5 +1,7 @@
 //! A small book in a folder of its own, and the program run on it with settings and data of its own.
 
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! A server on the loopback interface that plays Responses streams, event for event as the API documents them, and records what it was sent.
 
+#![allow(dead_code, reason = "each test binary plays its own part of this")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
@@ -14,10 +16,14 @@ pub enum Reply {
     Say(&'static str),
     /// Calls a tool.
     Call(&'static str, Value),
+    /// Calls tools in one response, each with its arguments as they are on the wire.
+    Calls(Vec<(String, String)>),
     /// Refuses with a status and an error body.
     Refuse(u16, Value),
     /// Takes the request and never answers.
     Silence,
+    /// Begins to answer with these words, and never goes on.
+    Stall(&'static str),
 }
 
 /// A request as it arrived.
@@ -53,6 +59,10 @@ impl Server {
                 let _ = send.send(());
                 match answer {
                     Reply::Silence => silent.push(stream),
+                    Reply::Stall(words) => {
+                        let _ = stream.write_all(&begin(n, words));
+                        silent.push(stream);
+                    }
                     other => drop(stream.write_all(&play(n, &other))),
                 }
             }
@@ -94,20 +104,35 @@ fn read(stream: &TcpStream) -> Option<Received> {
 
 fn play(n: usize, reply: &Reply) -> Vec<u8> {
     let (status, kind, body) = match reply {
-        Reply::Say(words) => ("200 OK".to_owned(), "text/event-stream", stream(n, &say(n, words))),
+        Reply::Say(words) => ("200 OK".to_owned(), "text/event-stream", stream(n, &[say(n, words)])),
         Reply::Call(name, arguments) => {
-            ("200 OK".to_owned(), "text/event-stream", stream(n, &call(n, name, arguments)))
+            let call = call(0, &format!("{n}"), name, &arguments.to_string());
+            ("200 OK".to_owned(), "text/event-stream", stream(n, &[call]))
+        }
+        Reply::Calls(calls) => {
+            let calls = calls
+                .iter()
+                .enumerate()
+                .map(|(at, (name, arguments))| call(at, &format!("{n}_{at}"), name, arguments));
+            ("200 OK".to_owned(), "text/event-stream", stream(n, &calls.collect::<Vec<_>>()))
         }
         Reply::Refuse(status, body) => (format!("{status} Refused"), "application/json", body.to_string()),
-        Reply::Silence => unreachable!("silence is not played"),
+        Reply::Silence | Reply::Stall(_) => unreachable!("what does not end is not played whole"),
     };
     let length = body.len();
     format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}").into_bytes()
 }
 
-/// Wraps the events of one output item into those of a response.
-fn stream(n: usize, (events, item): &(Vec<Value>, Value)) -> String {
-    let response = |status: &str, output: &[Value]| {
+/// The first events of an answer, in a response that says no length and so never seems to end.
+fn begin(n: usize, words: &str) -> Vec<u8> {
+    let whole = stream(n, &[say(n, words)]);
+    let cut = whole.find("event: response.output_text.done").unwrap();
+    format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{}", &whole[..cut]).into_bytes()
+}
+
+/// Wraps output items, each with its events, into the events of a response.
+fn stream(n: usize, items: &[(Vec<Value>, Value)]) -> String {
+    let response = |status: &str, output: Vec<&Value>| {
         json!({
             "id": format!("resp_{n}"), "object": "response", "created_at": 1_700_000_000, "status": status, "output": output,
             "service_tier": "default",
@@ -115,12 +140,15 @@ fn stream(n: usize, (events, item): &(Vec<Value>, Value)) -> String {
         })
     };
     let mut all = vec![
-        json!({ "type": "response.created", "response": response("in_progress", &[]) }),
-        json!({ "type": "response.in_progress", "response": response("in_progress", &[]) }),
+        json!({ "type": "response.created", "response": response("in_progress", vec![]) }),
+        json!({ "type": "response.in_progress", "response": response("in_progress", vec![]) }),
     ];
-    all.extend(events.iter().cloned());
-    all.push(json!({ "type": "response.output_item.done", "output_index": 0, "item": item }));
-    all.push(json!({ "type": "response.completed", "response": response("completed", std::slice::from_ref(item)) }));
+    for (at, (events, item)) in items.iter().enumerate() {
+        all.extend(events.iter().cloned());
+        all.push(json!({ "type": "response.output_item.done", "output_index": at, "item": item }));
+    }
+    let output = items.iter().map(|(_, item)| item).collect();
+    all.push(json!({ "type": "response.completed", "response": response("completed", output) }));
     let line = |(number, mut event): (usize, Value)| {
         event["sequence_number"] = number.into();
         format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap())
@@ -130,7 +158,7 @@ fn stream(n: usize, (events, item): &(Vec<Value>, Value)) -> String {
 
 fn say(n: usize, words: &str) -> (Vec<Value>, Value) {
     let id = format!("msg_{n}");
-    let part = json!({ "type": "output_text", "text": words, "annotations": [] });
+    let part = json!({ "type": "output_text", "text": words, "annotations": [], "logprobs": [] });
     let item =
         json!({ "id": id, "type": "message", "status": "completed", "role": "assistant", "content": [part] });
     let mut events = vec![json!({
@@ -144,20 +172,20 @@ fn say(n: usize, words: &str) -> (Vec<Value>, Value) {
     (events, item)
 }
 
-fn call(n: usize, name: &str, arguments: &Value) -> (Vec<Value>, Value) {
-    let (id, arguments) = (format!("fc_{n}"), arguments.to_string());
+fn call(at: usize, id: &str, name: &str, arguments: &str) -> (Vec<Value>, Value) {
+    let (item_id, call_id) = (format!("fc_{id}"), format!("call_{id}"));
     let item = |status: &str, arguments: &str| {
         json!({
-            "id": id, "type": "function_call", "status": status, "call_id": format!("call_{n}"), "name": name, "arguments": arguments,
+            "id": item_id, "type": "function_call", "status": status, "call_id": call_id, "name": name, "arguments": arguments,
         })
     };
-    let (first, second) = arguments.split_at(arguments.len() / 2);
-    let delta = |piece: &str| json!({ "type": "response.function_call_arguments.delta", "item_id": id, "output_index": 0, "delta": piece });
+    let (first, second) = arguments.split_at(arguments.floor_char_boundary(arguments.len() / 2));
+    let delta = |piece: &str| json!({ "type": "response.function_call_arguments.delta", "item_id": item_id, "output_index": at, "delta": piece });
     let events = vec![
-        json!({ "type": "response.output_item.added", "output_index": 0, "item": item("in_progress", "") }),
+        json!({ "type": "response.output_item.added", "output_index": at, "item": item("in_progress", "") }),
         delta(first),
         delta(second),
-        json!({ "type": "response.function_call_arguments.done", "item_id": id, "output_index": 0, "arguments": arguments }),
+        json!({ "type": "response.function_call_arguments.done", "item_id": item_id, "output_index": at, "arguments": arguments }),
     ];
-    (events, item("completed", &arguments))
+    (events, item("completed", arguments))
 }

@@ -1,7 +1,7 @@
 //! Every place of a quotation in a book.
 //!
-//! A text is made searchable only when it must be: those that the model had before it always, all others only for quotations that
-//! stand nowhere to the letter.
+//! A text is made searchable only when it must be: those that the model had before it always, all others only where they may hold a
+//! quotation, and once.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use aho_corasick::AhoCorasick;
 use crate::domain::book::Book;
 use crate::domain::conversation::QuoteSource;
 use crate::domain::ids::BookPath;
-use crate::domain::passage::{Found, Searchable, find_quote};
+use crate::domain::passage::{Found, Searchable};
 
 /// A place of a quotation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub fn find<'a>(
     let all = Sieve::new(places.keys().map(|quote| (*quote, quote.trim().to_owned())));
     for document in far {
         for quote in all.candidates(document.text) {
-            let exact = find_quote(document.text, quote).into_iter().filter(|f| f.exact);
+            let exact = document.searchable().find(quote).into_iter().filter(|f| f.exact);
             places.entry(quote).or_default().extend(document.found(exact));
         }
     }

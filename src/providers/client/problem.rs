@@ -303,7 +303,7 @@ impl Refusal {
         {
             return (
                 format!("has no model `{}` for you", quoted(model, None)),
-                "Choose another model; `scritorio models` lists them.".into(),
+                "Choose another model: --model NAME for one question, `model` under [provider] in the settings for all.".into(),
             );
         }
         match status {

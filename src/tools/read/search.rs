@@ -41,9 +41,6 @@ impl ReadTool for SearchCodex {
 
     fn force(&self) -> Vec<Force> {
         vec![
-            Force::always(&format!(
-                r"\b(?:what\s+should\s+(?:i|we)\s+(?:remember|know)\s+about|tell\s+me\s+(?:more\s+)?about|what\s+do\s+(?:i|we)\s+know\s+about|remind\s+me\s+(?:about|of|what\s+(?:i|we)\s+know\s+about))\s+{NAME}"
-            )),
             Force::always(&format!(r"^\s*where(?:['\u{{2019}}]s|\s+is|\s+are|\s+was)\s+{NAME}\s*\??\s*$")),
             Force::always(r"\bsearch\s+(?:the\s+|my\s+)?codex\b"),
             Force::always(r"\bwhat\s+does\s+(?:the\s+|my\s+)?codex\s+(?:say|know|have)\b"),

@@ -9,7 +9,7 @@ use crate::domain::passage::count_words;
 use super::super::app::App;
 use super::super::layout::Pane;
 use super::super::theme::Role;
-use super::super::turn_lines::{count, thousands};
+use super::super::turn_lines::count;
 use super::super::widgets::text;
 use super::{heading, hints};
 
@@ -171,35 +171,13 @@ fn welcome(app: &App, frame: &mut Frame<'_>, area: Rect) {
 
 fn status(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let theme = &app.theme;
-    let turn = app.chat.turns.last();
-    let (provider, model) = &app.provider;
-    let mut words = if provider == model || model.is_empty() {
-        provider.clone()
-    } else {
-        format!("{provider} · {model}")
-    };
-    if let Some(turn) = turn {
-        if app.look.tier_status
-            && let Some(tier) = &turn.tier
-        {
-            words.push_str(&format!(" · {tier}"));
-        }
-        if let (Some(input), Some(output)) = (turn.usage.input_tokens, turn.usage.output_tokens) {
-            words.push_str(&format!(
-                " · {} in, {} out",
-                thousands(input as usize),
-                thousands(output as usize)
-            ));
-        }
-        if let Some(cost) = turn.usage.cost {
-            words.push_str(&format!(" · ${cost:.4}"));
-        }
-        if app.chat.is_busy() && turn.round.1 > 0 {
-            words.push_str(&format!(" · round {} of {}", turn.round.0, turn.round.1));
-        }
-    }
     let width = usize::from(area.width);
-    let line = format!("─ {} ", text::fit(&words, width.saturating_sub(4)));
+    let mut parts = status_parts(app);
+    // What was said longest ago is missed least: the provider's name goes first, then the model's.
+    while parts.len() > 1 && text::width(&parts.join(" · ")) + 4 > width {
+        parts.remove(0);
+    }
+    let line = format!("─ {} ", text::fit(&parts.join(" · "), width.saturating_sub(4)));
     let fill = width.saturating_sub(text::width(&line));
     let role = if app.focus == Pane::Chat { Role::BorderFocused } else { Role::Border };
     let line = Line::from(vec![
@@ -207,6 +185,34 @@ fn status(app: &App, frame: &mut Frame<'_>, area: Rect) {
         Span::styled("─".repeat(fill), theme.style(role)),
     ]);
     frame.render_widget(line, area);
+}
+
+/// Provider, model, tier, tokens, cost, round: what is known of them.
+fn status_parts(app: &App) -> Vec<String> {
+    let (provider, model) = &app.provider;
+    let mut parts = vec![provider.clone()];
+    if provider != model && !model.is_empty() {
+        parts.push(model.clone());
+    }
+    let Some(turn) = app.chat.turns.last() else { return parts };
+    if app.look.tier_status {
+        parts.extend(turn.tier.clone());
+    }
+    if let (Some(input), Some(output)) = (turn.usage.input_tokens, turn.usage.output_tokens) {
+        parts.push(format!("{} in, {} out", short(input), short(output)));
+    }
+    if let Some(cost) = turn.usage.cost {
+        parts.push(format!("${cost:.4}"));
+    }
+    if app.chat.is_busy() && turn.round.1 > 0 {
+        parts.push(format!("round {} of {}", turn.round.0, turn.round.1));
+    }
+    parts
+}
+
+/// Writes a number of tokens in little space: `366`, `8.4k`.
+fn short(tokens: u64) -> String {
+    if tokens < 1000 { tokens.to_string() } else { format!("{:.1}k", tokens as f64 / 1000.0) }
 }
 
 fn input(app: &App, frame: &mut Frame<'_>, area: Rect, focused: bool) -> Position {

@@ -49,10 +49,10 @@ fn standing(app: &App) -> String {
     if let Some(place) = app.document().and_then(|d| place_in_book(&app.book, d)) {
         words.push_str(&format!(" · {place}"));
     }
-    let today = app.words_of_session();
+    let written = app.words_of_session();
     match app.book.settings.goal_per_day {
-        Some(goal) => words.push_str(&format!(" · {today:+} of {} words today", thousands(goal))),
-        None if today != 0 => words.push_str(&format!(" · {today:+} words")),
+        Some(goal) => words.push_str(&format!(" · {written:+} words, goal {} a day", thousands(goal))),
+        None if written != 0 => words.push_str(&format!(" · {written:+} words")),
         None => {}
     }
     let pending =

@@ -1,5 +1,7 @@
 //! A question with a key for every answer. `Esc` always means: do nothing.
 
+use std::time::{Duration, Instant};
+
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::Position;
@@ -21,7 +23,12 @@ pub(in crate::tui) struct Confirm {
     /// A change that the question is about.
     change: Vec<Hunk>,
     answers: Vec<(char, &'static str, Option<Msg>)>,
+    /// When it opened by itself: keys of the next moment were meant for something else.
+    opened: Option<Instant>,
 }
+
+/// Keys that decide do nothing this long after it has opened by itself.
+const GUARD: Duration = Duration::from_millis(400);
 
 /// Rows of a change that are shown at most.
 const CHANGE_ROWS: usize = 16;
@@ -37,6 +44,7 @@ pub(in crate::tui) fn quit(unsaved: &[BookPath]) -> Popup {
             ('s', "save and quit", Some(Msg::SaveAndQuit)),
             ('d', "quit without saving", Some(Msg::QuitNow)),
         ],
+        opened: None,
     })
 }
 
@@ -52,6 +60,7 @@ pub(in crate::tui) fn changed_on_disk(path: &BookPath) -> Popup {
             ('m', "keep mine: save over it", Some(Msg::SaveAnyway(path.clone()))),
             ('t', "take theirs: read it again and drop mine", Some(Msg::Reload(path.clone()))),
         ],
+        opened: None,
     })
 }
 
@@ -77,6 +86,7 @@ pub(in crate::tui) fn recovered(recovered: Recovered, present: &str) -> Popup {
             ('r', "restore it into the editor", Some(Msg::Restore(Box::new(recovered.clone())))),
             ('d', "throw it away", Some(Msg::Forget(Box::new(recovered)))),
         ],
+        opened: None,
     })
 }
 
@@ -97,7 +107,15 @@ impl Confirm {
         lines
     }
 
-    pub(super) fn key(&mut self, key: KeyEvent) -> Reply {
+    /// Says that it opened by itself, and when.
+    pub(in crate::tui) fn opened(&mut self, now: Instant) {
+        self.opened = Some(now);
+    }
+
+    pub(super) fn key(&mut self, key: KeyEvent, now: Instant) -> Reply {
+        if self.opened.is_some_and(|at| now.duration_since(at) < GUARD) {
+            return Reply::Keep;
+        }
         match key.code {
             KeyCode::Esc => Reply::Close(vec![]),
             KeyCode::Char(c) => match self.answers.iter_mut().find(|(k, ..)| *k == c.to_ascii_lowercase()) {

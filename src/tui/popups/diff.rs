@@ -59,6 +59,10 @@ struct FileView {
 #[derive(Debug)]
 struct Editing {
     file: usize,
+    /// Whether the text differs from what was proposed.
+    changed: bool,
+    /// `Esc` was pressed once over a changed text.
+    leaving: bool,
     area: ratatui_textarea::TextArea<'static>,
 }
 
@@ -92,6 +96,7 @@ impl DiffPopup {
     /// Takes over the state of the proposal after it was judged.
     pub(in crate::tui) fn refresh(&mut self, queued: QueuedProposal) {
         self.said = None;
+        self.editor = None;
         self.queued = queued;
         self.compare();
     }
@@ -218,7 +223,7 @@ impl DiffPopup {
             let line = u16::try_from(hunk.new_lines.start).unwrap_or(0);
             area.move_cursor(ratatui_textarea::CursorMove::Jump(line, 0));
         }
-        self.editor = Some(Editing { file, area });
+        self.editor = Some(Editing { file, changed: false, leaving: false, area });
         Reply::Keep
     }
 
@@ -226,11 +231,15 @@ impl DiffPopup {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match (key.code, control) {
             (KeyCode::Esc, _) => {
-                self.editor = None;
+                match &mut self.editor {
+                    Some(editing) if editing.changed && !editing.leaving => editing.leaving = true,
+                    _ => self.editor = None,
+                }
                 Reply::Keep
             }
             (KeyCode::Char('s'), true) => {
-                let Some(editing) = self.editor.take() else { return Reply::Keep };
+                // It stays until the edit is kept: see `refresh`.
+                let Some(editing) = &self.editor else { return Reply::Keep };
                 let text = editing.area.lines().join("\n");
                 Reply::Do(vec![Msg::Judge(Verdict::Edit(self.id().clone(), editing.file, text))])
             }
@@ -242,7 +251,8 @@ impl DiffPopup {
             }
             _ => {
                 if let Some(editing) = &mut self.editor {
-                    editing.area.input(key);
+                    editing.changed |= editing.area.input(key);
+                    editing.leaving = false;
                 }
                 Reply::Keep
             }
@@ -251,7 +261,7 @@ impl DiffPopup {
 
     pub(super) fn paste(&mut self, words: &str) {
         if let Some(editing) = &mut self.editor {
-            editing.area.insert_str(words.replace("\r\n", "\n"));
+            editing.changed |= editing.area.insert_str(words.replace("\r\n", "\n"));
         }
     }
 
@@ -356,7 +366,8 @@ impl DiffPopup {
         let title = format!("{} · {}", proposal.entry_type, proposal.entry);
         let (width, height) = self.size;
         if let Some(editing) = &self.editor {
-            let hints = [("Ctrl-S".to_owned(), "keep the edit"), ("Esc".to_owned(), "leave it")];
+            let leave = if editing.leaving { "again throws the edit away" } else { "leave it" };
+            let hints = [("Ctrl-S".to_owned(), "keep the edit"), ("Esc".to_owned(), leave)];
             let title = format!("Edit · {title}");
             let popup = popup::Popup { title: &title, hints: &hints, width, height };
             let inner = popup.draw(frame.area(), frame.buffer_mut(), theme);

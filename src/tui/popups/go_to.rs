@@ -16,7 +16,7 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
     });
     let chooser = Chooser::new("Go to a chapter, or to a line with :number", items.collect());
     Popup::Chooser(chooser.select(at).otherwise(|typed| {
-        let line = typed.trim().strip_prefix(':').unwrap_or(typed.trim()).parse::<usize>().ok()?;
+        let line = typed.trim().strip_prefix(':')?.trim().parse::<usize>().ok()?;
         Some(Msg::GoToLine(line))
     }))
 }

@@ -2,7 +2,7 @@
 
 use super::Popup;
 use super::field::Field;
-use crate::tui::msg::Msg;
+use crate::tui::msg::{Msg, TypedKey};
 
 /// Asks for the key of a provider.
 pub(in crate::tui) fn open(provider: &'static str) -> Popup {
@@ -13,7 +13,7 @@ pub(in crate::tui) fn open(provider: &'static str) -> Popup {
         if key.trim().is_empty() {
             vec![]
         } else {
-            vec![Msg::KeyTyped(provider.to_owned(), key.trim().to_owned())]
+            vec![Msg::KeyTyped(provider.to_owned(), TypedKey(key.trim().to_owned()))]
         }
     }))
 }

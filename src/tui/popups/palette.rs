@@ -1,4 +1,4 @@
-//! The command palette: commands, chapters, Codex entries, board members, themes.
+//! The command palette: commands, chapters, Codex entries, board members, earlier conversations, themes.
 
 use crate::command::{COMMANDS, Context};
 use crate::domain::codex::EntryType;
@@ -7,7 +7,8 @@ use super::Popup;
 use super::chooser::{Chooser, Item};
 use crate::tui::app::App;
 use crate::tui::msg::Msg;
-use crate::tui::theme::Theme;
+use crate::tui::turn_lines::count;
+use crate::tui::update::theme_names;
 
 /// Opens the palette.
 pub(in crate::tui) fn open(app: &App) -> Popup {
@@ -38,11 +39,17 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
     for member in crate::persona::board::members() {
         items.push(Item::new(member.name, member.purpose, Msg::ChoosePersona(member.id)).kind("persona"));
     }
-    for name in Theme::shipped() {
-        let label = format!("Theme {name}");
-        items.push(Item::new(&label, "", Msg::ChooseTheme((*name).to_owned())).kind("theme"));
+    for past in &app.past {
+        let about =
+            format!("{} · {}", count(past.turns, "question"), past.asked_at.get(..10).unwrap_or_default());
+        let msg = Msg::GoOnWith(past.session.clone());
+        items.push(Item::new(&past.question, &about, msg).kind("conversation"));
     }
-    Popup::Chooser(Chooser::new("Commands, chapters, Codex, personas, themes", items))
+    for name in theme_names(app) {
+        let label = format!("Theme {name}");
+        items.push(Item::new(&label, "", Msg::ChooseTheme(name)).kind("theme"));
+    }
+    Popup::Chooser(Chooser::new("Commands, chapters, Codex, personas, conversations, themes", items))
 }
 
 fn kind(entry_type: EntryType) -> &'static str {

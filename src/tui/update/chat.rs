@@ -7,6 +7,7 @@ use crate::domain::conversation::Verdict;
 
 use super::super::app::App;
 use super::super::conversation::TurnView;
+use super::super::document::Place;
 use super::super::effect::Effect;
 use super::super::msg::{Msg, Notice};
 use super::super::turn_lines::What;
@@ -141,10 +142,16 @@ pub(super) fn edit(app: &mut App, name: &str) -> Vec<Effect> {
         }
         "select-all" => input.select_all(),
         "copy" => {
+            if !input.is_selecting() {
+                return copy_item(app);
+            }
             input.copy();
             return copied(app);
         }
         "cut" => {
+            if !input.is_selecting() {
+                return vec![];
+            }
             input.cut();
             return copied(app);
         }
@@ -156,9 +163,6 @@ pub(super) fn edit(app: &mut App, name: &str) -> Vec<Effect> {
 
 fn copied(app: &mut App) -> Vec<Effect> {
     let text = app.chat.input.yank_text();
-    if text.is_empty() {
-        return copy_item(app);
-    }
     app.clipboard.clone_from(&text);
     vec![Effect::Copy(text)]
 }
@@ -181,7 +185,12 @@ fn open_item(app: &mut App) -> Vec<Effect> {
             vec![]
         }
         Some((turn, What::Quote(quote))) => follow(app, turn, quote, 0),
-        Some((_, What::Question)) => run(app, "edit-last"),
+        Some((turn, What::Question)) => {
+            let question = app.chat.turns[turn].question.clone();
+            app.chat.set_typed(&question);
+            app.chat.at = None;
+            vec![]
+        }
         Some((_, What::Answer)) => copy_item(app),
         None => vec![],
     }
@@ -240,16 +249,11 @@ pub(super) fn next_quote(app: &mut App) -> Vec<Effect> {
 }
 
 fn follow(app: &mut App, turn: usize, quote: usize, place: usize) -> Vec<Effect> {
-    let place = app
-        .chat
-        .turns
-        .get(turn)
-        .and_then(|t| t.grounded.as_ref())
-        .and_then(|g| g.quotes.get(quote))
-        .and_then(|q| q.places.get(place))
-        .cloned();
-    if let Some((path, start, end)) = place {
-        update(app, Msg::Show(path, Some(start..end)))
+    let grounded = app.chat.turns.get(turn).and_then(|t| t.grounded.as_ref());
+    let quote = grounded.and_then(|g| g.quotes.get(quote));
+    let found = quote.and_then(|q| Some((q.quote.text.clone(), q.places.get(place)?.clone())));
+    if let Some((words, (path, start, end))) = found {
+        update(app, Msg::Show(path, Some(Place { range: start..end, words })))
     } else {
         app.tell(Notice::problem("These words stand nowhere in the book."));
         vec![]

@@ -9,6 +9,7 @@ use super::super::layout::Pane;
 use super::super::msg::Notice;
 use super::super::popups;
 use super::super::theme::Theme;
+use super::super::theme_of;
 use super::{ask, chat, codex, documents, find, manuscript};
 
 /// Runs a command. One that makes no sense where the author is says so or does nothing.
@@ -43,9 +44,9 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
         "suspend" => vec![Effect::Suspend],
         "toggle-tool-rows" | "toggle-tier-status" | "toggle-peek-hint" | "toggle-mouse" => toggle(app, name),
         "theme-next" => {
-            let names = Theme::shipped();
-            let here = names.iter().position(|n| *n == app.theme.name()).unwrap_or(0);
-            let next = names[(here + 1) % names.len()].to_owned();
+            let names = theme_names(app);
+            let here = names.iter().position(|n| n == app.theme.name()).unwrap_or(0);
+            let next = names[(here + 1) % names.len()].clone();
             choose_theme(app, &next)
         }
         "choose-persona" => {
@@ -135,9 +136,15 @@ fn toggle(app: &mut App, name: &str) -> Vec<Effect> {
     vec![Effect::Setting(setting, on.into())]
 }
 
+/// Lists the themes: the shipped ones, then the author's own.
+pub(in super::super) fn theme_names(app: &App) -> Vec<String> {
+    let shipped = Theme::shipped().into_iter().map(str::to_owned);
+    shipped.chain(app.own_themes.iter().map(|(name, _)| name.clone())).collect()
+}
+
 /// Changes the theme, and keeps the choice.
 pub(in super::super) fn choose_theme(app: &mut App, name: &str) -> Vec<Effect> {
-    match Theme::named(name, app.depth) {
+    match theme_of(&app.own_themes, name, app.depth) {
         Ok(theme) => {
             app.theme = theme;
             app.tell(Notice::done(format!("theme: {name}")));

@@ -1,13 +1,18 @@
-//! Opening, saving and closing documents.
+//! Opening, saving and reading documents again.
 
 use crate::domain::ids::BookPath;
+use crate::domain::passage::sha256_hex;
+use crate::workbench::Document;
 
 use super::super::app::App;
-use super::super::document::{OpenDocument, title_of};
+use super::super::document::{OpenDocument, Place, title_of};
 use super::super::effect::Effect;
 use super::super::layout::Pane;
 use super::super::msg::{Msg, Notice, SaveProblem};
 use super::super::popups::confirm;
+
+/// Documents without unsaved words that stay open, so that memory does not grow with every look.
+const KEPT: usize = 8;
 
 pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     match msg {
@@ -18,44 +23,34 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
                 show(app, place.as_ref());
                 return vec![];
             }
-            vec![Effect::Open(path, place)]
+            return vec![Effect::Open(path, place)];
         }
-        Msg::Opened(path, place, Ok(document)) => {
+        Msg::Opened(path, place, Ok(document)) => return opened(app, path, place.as_ref(), document),
+        Msg::Opened(path, _, Err(why)) => {
+            app.tell(Notice::problem(format!("Can't open {path}: {why}")));
+        }
+        Msg::Reread(path, even_if_unsaved, Ok(document)) => {
+            reread(app, &path, even_if_unsaved, document);
+        }
+        Msg::Reread(path, _, Err(why)) => {
+            app.tell(Notice::problem(format!("Can't read {path} again: {why}")));
+        }
+        Msg::Saved(path, result) => return saved(app, &path, result),
+        Msg::SaveAnyway(path) => {
+            return app.place_of(&path).and_then(|index| save(app, index, true)).into_iter().collect();
+        }
+        Msg::Reload(path) => return vec![Effect::Reread(path, true)],
+        Msg::NotLogged(path, why) => {
             if let Some(index) = app.place_of(&path) {
-                // It was read again: the disk's words replace the buffer's.
-                let mut again = OpenDocument::new(&app.book, path, document);
-                let old = &app.documents[index];
-                again.words_at_start = old.words_at_start;
-                // Its unsaved text is gone for good: the log of it goes too.
-                again.logged = old.logged;
-                let cursor = old.buffer.cursor();
-                again.buffer.set_cursor(cursor, false);
-                again.view.set_typewriter(app.look.typewriter);
-                app.documents[index] = again;
-                let effects = restore(app, index);
-                if app.active == index {
-                    show(app, place.as_ref());
-                }
-                return effects;
+                app.documents[index].relog = true;
             }
-            drop_clean_documents(app);
-            let mut opened = OpenDocument::new(&app.book, path, document);
-            opened.view.set_typewriter(app.look.typewriter);
-            let why = opened.read_only.clone();
-            app.documents.push(opened);
-            app.active = app.documents.len() - 1;
-            app.find = None;
-            show(app, place.as_ref());
-            if let Some(why) = why {
-                app.tell(Notice::hint(format!("Opened for reading only: {why}")));
-            }
-            restore(app, app.active)
+            let words = format!("Unsaved words can't be kept safe from a crash ({why}). Save with Ctrl-S.");
+            app.tell(Notice::problem(words));
         }
-        Msg::Recovered(found) => {
+        Msg::Recovered(found) if app.read_only.is_none() => {
             // The oldest is asked about first.
             let asks = found.into_iter().rev().map(|(recovered, text)| confirm::recovered(recovered, &text));
-            app.popups.extend(asks);
-            vec![]
+            app.waiting.extend(asks);
         }
         Msg::Restore(recovered) => {
             let path = recovered.path.clone();
@@ -63,30 +58,62 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             match app.place_of(&path) {
                 Some(index) => {
                     app.active = index;
-                    restore(app, index)
+                    restore(app, index);
                 }
-                None => vec![Effect::Open(path, None)],
+                None => return vec![Effect::Open(path, None)],
             }
         }
-        Msg::Forget(recovered) => vec![Effect::Forget(recovered)],
-        Msg::Opened(path, _, Err(why)) => {
-            app.tell(Notice::problem(format!("Can't open {path}: {why}")));
-            vec![]
-        }
-        Msg::Saved(path, revision, result) => saved(app, &path, revision, result),
-        Msg::SaveAnyway(path) => match app.place_of(&path) {
-            Some(index) => vec![save(app, index, true)],
-            None => vec![],
-        },
-        Msg::Reload(path) => vec![Effect::Open(path, None)],
-        _ => vec![],
+        Msg::Forget(recovered) => app.forgotten.push(*recovered),
+        _ => {}
     }
+    vec![]
+}
+
+fn opened(app: &mut App, path: BookPath, place: Option<&Place>, document: Document) -> Vec<Effect> {
+    if let Some(index) = app.place_of(&path) {
+        // It was asked for twice. What is open, and may hold unsaved words, stays.
+        app.active = index;
+    } else {
+        drop_clean_documents(app);
+        let mut opened = OpenDocument::new(&app.book, path, document);
+        opened.view.set_typewriter(app.look.typewriter);
+        let why = opened.read_only.clone();
+        app.documents.push(opened);
+        app.active = app.documents.len() - 1;
+        if let Some(why) = why {
+            app.tell(Notice::hint(format!("Opened for reading only: {why}")));
+        }
+    }
+    app.find = None;
+    show(app, place);
+    restore(app, app.active);
+    vec![]
+}
+
+/// Takes over what the disk holds now. Keeps the author's place, and never touches unsaved words unless she gave them up.
+fn reread(app: &mut App, path: &BookPath, even_if_unsaved: bool, document: Document) {
+    let Some(index) = app.place_of(path) else { return };
+    let old = &app.documents[index];
+    let same = old.hash.as_ref() == Some(&document.hash);
+    if (old.buffer.is_modified() && !even_if_unsaved) || (same && !old.buffer.is_modified()) || old.saving {
+        return;
+    }
+    let mut again = OpenDocument::new(&app.book, path.clone(), document);
+    again.words_at_start = old.words_at_start;
+    // Its unsaved words are gone for good: the log of them goes too.
+    again.logged = old.logged;
+    let (cursor, top) = (old.buffer.cursor(), old.view.top_line());
+    again.view.set_typewriter(app.look.typewriter);
+    let start = again.buffer.line_start(top);
+    again.view.center(&again.buffer, start);
+    again.buffer.set_cursor(cursor, false);
+    app.documents[index] = again;
 }
 
 /// Puts what an earlier run could not save into its document, as one step that can be undone.
-fn restore(app: &mut App, index: usize) -> Vec<Effect> {
-    let Some(document) = app.documents.get_mut(index) else { return vec![] };
-    let Some(at) = app.restoring.iter().position(|r| r.path == document.path) else { return vec![] };
+fn restore(app: &mut App, index: usize) {
+    let Some(document) = app.documents.get_mut(index) else { return };
+    let Some(at) = app.restoring.iter().position(|r| r.path == document.path) else { return };
     let recovered = app.restoring.remove(at);
     document.buffer.replace(0..document.buffer.len(), &recovered.text);
     document.view.reveal(&document.buffer);
@@ -94,15 +121,16 @@ fn restore(app: &mut App, index: usize) -> Vec<Effect> {
         Notice::done(format!("Restored {}. It is not saved yet; undo takes it back.", recovered.path));
     app.tell(notice);
     app.focus = Pane::Manuscript;
-    vec![Effect::Forget(Box::new(recovered))]
+    app.forgotten.push(recovered);
 }
 
 /// Brings the active document on screen, with a place in it selected.
-fn show(app: &mut App, place: Option<&std::ops::Range<usize>>) {
+fn show(app: &mut App, place: Option<&Place>) {
     if let Some(place) = place
         && let Some(document) = app.document_mut()
+        && !document.show_place(place)
     {
-        document.show_place(place);
+        app.tell(Notice::problem("These words have changed since, and stand here no more."));
     }
     // Where only one pane fits, what was asked for must be seen.
     if app.areas().manuscript.is_none() || place.is_none() {
@@ -110,14 +138,17 @@ fn show(app: &mut App, place: Option<&std::ops::Range<usize>>) {
     }
 }
 
-/// Closes documents that have nothing unsaved, all but the newest few, so that memory does not grow with every look.
+/// Closes documents that have nothing unsaved, all but the newest few.
 fn drop_clean_documents(app: &mut App) {
-    const KEPT: usize = 8;
     while app.documents.len() >= KEPT {
         let active = app.active;
-        let old = app.documents.iter().enumerate().find(|(i, d)| *i != active && !d.buffer.is_modified());
+        let idle = |d: &OpenDocument| !d.buffer.is_modified() && !d.saving && !d.logged;
+        let old = app.documents.iter().enumerate().find(|(i, d)| *i != active && idle(d));
         let Some((index, _)) = old else { return };
-        app.documents.remove(index);
+        let closed = app.documents.remove(index);
+        if app.book.chapter(&closed.path).is_some() {
+            app.words_closed += closed.buffer.words() as i64 - closed.words_at_start as i64;
+        }
         if app.active > index {
             app.active -= 1;
         }
@@ -140,10 +171,10 @@ pub(super) fn save_active(app: &mut App) -> Vec<Effect> {
         app.tell(Notice::hint("Nothing has changed since the last save."));
         return vec![];
     }
-    vec![save(app, app.active, false)]
+    save(app, app.active, false).into_iter().collect()
 }
 
-/// Saves every document with unsaved changes.
+/// Saves every document with unsaved changes, then quits.
 pub(super) fn save_all(app: &mut App) -> Vec<Effect> {
     let unsaved: Vec<usize> = (0..app.documents.len())
         .filter(|i| app.documents[*i].buffer.is_modified() && app.documents[*i].read_only.is_none())
@@ -151,39 +182,48 @@ pub(super) fn save_all(app: &mut App) -> Vec<Effect> {
     if unsaved.is_empty() {
         return vec![Effect::Quit];
     }
-    unsaved.into_iter().map(|i| save(app, i, false)).collect()
+    unsaved.into_iter().filter_map(|i| save(app, i, false)).collect()
 }
 
-fn save(app: &App, index: usize, over: bool) -> Effect {
-    let document = &app.documents[index];
-    Effect::Save {
+/// Begins a save. One runs at a time for a file: a second one begins when the first has ended.
+fn save(app: &mut App, index: usize, over: bool) -> Option<Effect> {
+    let document = app.documents.get_mut(index)?;
+    if document.saving {
+        document.save_again = true;
+        return None;
+    }
+    document.saving = true;
+    document.buffer.begin_save();
+    Some(Effect::Save {
         path: document.path.clone(),
         text: document.buffer.to_text(),
         expected: document.hash.clone(),
-        revision: document.buffer.revision(),
         over,
-    }
+    })
 }
 
-fn saved(app: &mut App, path: &BookPath, revision: u64, result: Result<String, SaveProblem>) -> Vec<Effect> {
+fn saved(app: &mut App, path: &BookPath, result: Result<String, SaveProblem>) -> Vec<Effect> {
     let Some(index) = app.place_of(path) else { return vec![] };
+    let document = &mut app.documents[index];
+    document.saving = false;
+    document.buffer.end_save(result.is_ok());
+    let again = std::mem::take(&mut document.save_again) || app.quitting;
     match result {
         Ok(hash) => {
-            let document = &mut app.documents[index];
             document.hash = Some(hash);
-            if document.buffer.revision() == revision {
-                document.buffer.mark_saved();
+            if again && document.buffer.is_modified() {
+                return save(app, index, false).into_iter().collect();
             }
             app.tell(Notice::done(format!("Saved {path}")));
-            let all_saved = !app.documents.iter().any(|d| d.buffer.is_modified());
-            if app.quitting && all_saved {
+            if app.quitting && !app.documents.iter().any(|d| d.buffer.is_modified()) {
                 return vec![Effect::Quit];
             }
             vec![Effect::Refresh]
         }
         Err(SaveProblem::ChangedOnDisk) => {
             app.quitting = false;
-            app.popups.push(confirm::changed_on_disk(path));
+            app.tell(Notice::problem(format!("Not saved: {path} was changed by another program.")));
+            app.waiting.push(confirm::changed_on_disk(path));
             vec![]
         }
         Err(SaveProblem::Other(why)) => {
@@ -194,17 +234,20 @@ fn saved(app: &mut App, path: &BookPath, revision: u64, result: Result<String, S
     }
 }
 
-/// The folder was read again: titles may have changed, and files under clean buffers too.
+/// The folder was read again: titles may have changed, and files under buffers without unsaved words too.
 pub(super) fn book_was_read(app: &mut App) -> Vec<Effect> {
     let mut effects = vec![];
     let book = app.book.clone();
     for document in &mut app.documents {
         document.title = title_of(&book, &document.path);
+        // A file in another encoding has other bytes than its text: it is read again only when it is opened again.
+        if document.read_only.is_some() || document.buffer.is_modified() || document.saving {
+            continue;
+        }
         let Some((_, text)) = book.document(&document.path) else { continue };
-        let on_disk = crate::domain::passage::sha256_hex(text.as_bytes());
-        let moved_on = document.hash.as_deref().is_some_and(|h| h != on_disk);
-        if moved_on && !document.buffer.is_modified() {
-            effects.push(Effect::Open(document.path.clone(), None));
+        let on_disk = sha256_hex(text.as_bytes());
+        if document.hash.as_deref().is_some_and(|h| h != on_disk) {
+            effects.push(Effect::Reread(document.path.clone(), false));
         }
     }
     effects

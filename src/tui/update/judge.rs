@@ -43,7 +43,19 @@ fn judge(app: &mut App, verdict: Verdict) -> Vec<Effect> {
     vec![Effect::Judge(verdict)]
 }
 
-/// Opens a popup by itself, but never over what the author types.
+/// Opens the popups that wait until the author has stopped typing for a moment.
+pub(super) fn open_waiting(app: &mut App) {
+    if may_open_by_itself(app)
+        && let Some(mut popup) = app.waiting.pop()
+    {
+        if let Popup::Confirm(confirm) = &mut popup {
+            confirm.opened(app.now);
+        }
+        app.popups.push(popup);
+    }
+}
+
+/// Whether a popup may open by itself: never over what the author types.
 pub(super) fn may_open_by_itself(app: &App) -> bool {
     app.popups.is_empty() && app.typed_at.is_none_or(|at| app.now.duration_since(at) > Duration::from_secs(1))
 }

@@ -29,8 +29,17 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             }
             vec![]
         }
+        Msg::CancelledEarly => {
+            app.chat.sending = false;
+            if let Some(view) = app.chat.turns.last_mut() {
+                view.state = State::Cancelled;
+                view.touch();
+            }
+            vec![]
+        }
         Msg::Refused(failure) => {
             app.chat.sending = false;
+            app.chat.running = None;
             if let Some(view) = app.chat.turns.last_mut() {
                 view.state = State::Failed(failure);
                 view.touch();
@@ -39,8 +48,23 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Turn(event) => on_event(app, *event),
         Msg::Finished(finished) => finished_turn(app, *finished),
+        Msg::Past(past) => {
+            app.past = past;
+            vec![]
+        }
+        Msg::GoOnWith(session) => {
+            if app.chat.is_busy() {
+                app.tell(Notice::hint("A turn is running: Esc stops it."));
+                return vec![];
+            }
+            app.chat.wanted = Some(session.clone());
+            vec![Effect::ReadConversation(Some(session))]
+        }
         Msg::Conversation(session, turns) => {
-            if !app.chat.is_busy() {
+            // The one that is read at the start never takes the place of what was asked meanwhile.
+            let free = app.chat.turns.is_empty() || app.chat.wanted.take().as_ref() == Some(&session);
+            if !app.chat.is_busy() && free {
+                app.chat.stored = true;
                 app.chat.session = Some(session);
                 app.chat.turns = turns.into_iter().map(TurnView::kept).collect();
                 app.chat.top = None;
@@ -90,22 +114,25 @@ fn finished_turn(app: &mut App, finished: Finished) -> Vec<Effect> {
     let quick = app.chat.asked_at.is_some_and(|at| app.now.duration_since(at) < READING);
     app.chat.from_start = quick && app.chat.top.is_none();
     let made = finished.turn.proposals.clone();
-    if let Some(why) = &finished.not_kept {
-        app.tell(Notice::problem(format!("This turn could not be kept on disk: {why}")));
+    match &finished.not_kept {
+        Some(why) => {
+            app.tell(Notice::problem(why.clone()));
+            // A conversation that is nowhere on disk can't be continued; the next question starts one.
+            if !app.chat.stored {
+                app.chat.session = None;
+            }
+        }
+        None => app.chat.stored = true,
     }
     if let Some(view) = app.chat.turn_mut(&id) {
         view.finish(finished);
     }
-    if let Some(first) = made.first()
-        && super::judge::may_open_by_itself(app)
-        && app.read_only.is_none()
-    {
+    if !made.is_empty() && super::judge::may_open_by_itself(app) && app.read_only.is_none() {
         // It stays a card; the hint says which key opens it.
         let key = app.keymap.keys_of("next-proposal");
-        let _ = first;
         app.tell(Notice::hint(format!("A change was proposed: {key} shows it.")));
     }
-    vec![Effect::ReadProposals]
+    vec![Effect::ReadProposals, Effect::ListConversations]
 }
 
 fn judged(

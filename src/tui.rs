@@ -17,6 +17,7 @@ mod panes;
 mod popups;
 mod recovery;
 mod runtime;
+pub mod stage;
 mod terminal;
 #[cfg(test)]
 mod tests;

@@ -69,7 +69,7 @@ impl WordCount {
 }
 
 /// Counts words across the chunks of a rope.
-fn count_words(text: RopeSlice<'_>) -> usize {
+pub(super) fn count_words(text: RopeSlice<'_>) -> usize {
     let (mut words, mut counted) = (0, false);
     for chunk in text.chunks() {
         for c in chunk.chars() {

@@ -9,6 +9,7 @@ use crate::editor::{Buffer, Row, View};
 use crate::workbench::{Document, Selection};
 
 use super::panes::manuscript::Look;
+use super::turn_lines::count;
 
 /// A place in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +51,8 @@ pub(super) struct OpenDocument {
     pub(super) saving: bool,
     /// It was asked to be saved again meanwhile.
     pub(super) save_again: bool,
+    /// The selection, the text's revision and the words in it, as counted last.
+    counted: Option<(Range<usize>, u64, usize)>,
     /// The visible rows with their looks, as laid out last.
     pub(super) rows: Vec<(Row, Vec<Look>)>,
     /// The cursor's cell in the text area, as laid out last; `None` when it is scrolled away.
@@ -77,6 +80,7 @@ impl OpenDocument {
             thrown_away: false,
             saving: false,
             save_again: false,
+            counted: None,
             rows: vec![],
             cursor: None,
         }
@@ -110,6 +114,32 @@ impl OpenDocument {
         all.min_by_key(|range| range.start.abs_diff(there.start))
     }
 
+    /// Counts the words of the selection, if it is another than last time.
+    pub(super) fn count_selection(&mut self) {
+        let now = self.buffer.selection().map(|range| (range, self.buffer.revision()));
+        let known = self.counted.as_ref().map(|(range, revision, _)| (range.clone(), *revision));
+        if now != known {
+            self.counted = now.map(|(range, revision)| {
+                let words = self.buffer.words_in(range.clone());
+                (range, revision, words)
+            });
+        }
+    }
+
+    /// Returns the words of the selection, as counted last.
+    pub(super) fn selected_words(&self) -> Option<usize> {
+        self.counted.as_ref().map(|(.., words)| *words)
+    }
+
+    /// Describes the selection that the author made, for the chip: its words, and its first and last ones. Looks at its ends only.
+    pub(super) fn chip_words(&self) -> Option<String> {
+        let range = self.buffer.selection().filter(|_| self.buffer.selection() != self.located)?;
+        let words = self.selected_words().filter(|words| *words > 0)?;
+        let first = self.buffer.slice(range.start..range.end.min(range.start + CHIP_ENDS));
+        let last = self.buffer.slice(range.start.max(range.end.saturating_sub(CHIP_ENDS))..range.end);
+        Some(described(words, &first, &last))
+    }
+
     /// Captures the selection that the author made, if there is one.
     pub(super) fn captured_by_author(&self) -> Option<Selection> {
         (self.buffer.selection() != self.located).then(|| self.captured()).flatten()
@@ -130,6 +160,22 @@ impl OpenDocument {
             text: text.into(),
         })
     }
+}
+
+/// Bytes at each end of a selection that its chip looks at.
+const CHIP_ENDS: usize = 120;
+
+/// Writes a chip: the number of words, and the first and last ones.
+pub(super) fn described(words: usize, first: &str, last: &str) -> String {
+    let head: Vec<&str> = first.split_whitespace().take(2).collect();
+    let mut tail: Vec<&str> = last.split_whitespace().rev().take(2).collect();
+    tail.reverse();
+    let shown = if words > 4 {
+        format!("{} … {}", head.join(" "), tail.join(" "))
+    } else {
+        first.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    format!("{} · {shown}", count(words, "word"))
 }
 
 /// Returns the words that name a document above its text.

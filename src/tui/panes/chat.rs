@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use crate::domain::passage::count_words;
 
 use super::super::app::App;
+use super::super::document::described;
 use super::super::layout::Pane;
 use super::super::theme::Role;
 use super::super::turn_lines::count;
@@ -46,21 +47,10 @@ impl Parts {
 
 /// The selection that would go with the next question, in words.
 fn chip(app: &App) -> Option<String> {
-    let selection = app
-        .chat
-        .chip
-        .clone()
-        .or_else(|| app.document().and_then(super::super::document::OpenDocument::captured_by_author))?;
-    let words: Vec<&str> = selection.text.split_whitespace().collect();
-    let ends = match words.as_slice() {
-        [] => return None,
-        [one] => (*one).to_owned(),
-        [first, .., last] if words.len() > 6 => {
-            format!("{first} {} … {} {last}", words[1], words[words.len() - 2])
-        }
-        all => all.join(" "),
-    };
-    Some(format!("{} · {ends}", count(count_words(&selection.text), "word")))
+    if let Some(captured) = &app.chat.chip {
+        return Some(described(count_words(&captured.text), &captured.text, &captured.text));
+    }
+    app.document()?.chip_words()
 }
 
 /// Lays the conversation out before it is drawn.

@@ -72,8 +72,7 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
 
 fn words(app: &App, document: &OpenDocument) -> String {
     let own = document.buffer.words();
-    if let Some(selection) = document.buffer.selection() {
-        let selected = crate::domain::passage::count_words(&document.buffer.slice(selection));
+    if let Some(selected) = document.selected_words() {
         return format!("{} of {} words selected", thousands(selected), thousands(own));
     }
     if app.book.chapter(&document.path).is_some() {
@@ -256,6 +255,7 @@ pub(in super::super) fn lay_out(app: &mut App, area: Rect) {
     }
     document.rows = laid;
     document.cursor = document.view.cursor_cell(&document.buffer);
+    document.count_selection();
 }
 
 /// Returns the place of a document in the book, for the status bar: `chapter 3 of 10`.

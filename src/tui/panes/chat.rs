@@ -98,7 +98,7 @@ fn conversation(app: &App, frame: &mut Frame<'_>, area: Rect) {
         let marked = walked.filter(|(t, _)| *t == index).and_then(|(_, s)| laid.stops.get(s)).map(|s| s.line);
         for (i, row) in laid.lines.iter().enumerate().skip(first.saturating_sub(line)) {
             if y >= area.bottom() {
-                return;
+                break;
             }
             let place = Rect { y, height: 1, ..area };
             frame.render_widget(row, place);

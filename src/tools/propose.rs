@@ -1,4 +1,4 @@
-//! Tools that draft a change. Nothing here writes: what comes out is a [`Proposal`], and the author decides.
+//! Tools that draft a change. Nothing here writes: what comes out is a [`crate::proposal::Proposal`], and the author decides.
 
 mod create;
 mod field;

@@ -12,7 +12,7 @@ use ropey::Rope;
 use super::boundary;
 use super::history::{Act, Caret, Change, History, Piece};
 use super::line_ends::{self, LineEnd, LineEnds};
-use super::words::{WordCount, count_words};
+use super::words::WordCount;
 use super::wrap::Damage;
 
 mod selection;
@@ -126,14 +126,14 @@ impl Buffer {
         self.rope.byte_slice(boundary::floor_range(&self.rope, &range)).into()
     }
 
+    /// Returns the place between two characters that is at or before a byte.
+    pub fn floor_char(&self, at: usize) -> usize {
+        boundary::floor_char(&self.rope, at)
+    }
+
     /// Returns the words of prose: what stands between white space and holds a letter or a digit, without frontmatter.
     pub fn words(&self) -> usize {
         self.words.prose()
-    }
-
-    /// Returns the words of a part of the text, by the same rule, without copying it. Costs the length of the part.
-    pub fn words_in(&self, range: Range<usize>) -> usize {
-        count_words(self.rope.byte_slice(boundary::floor_range(&self.rope, &range)))
     }
 
     /// Returns a number that grows with every change of the text, undo included.

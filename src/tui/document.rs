@@ -5,11 +5,10 @@ use std::ops::Range;
 use crate::domain::book::Book;
 use crate::domain::ids::BookPath;
 use crate::domain::passage::find_quote;
-use crate::editor::{Buffer, Row, View};
+use crate::editor::{Buffer, PartCount, Row, View};
 use crate::workbench::{Document, Selection};
 
-use super::panes::manuscript::Look;
-use super::turn_lines::count;
+use super::panes::manuscript::{Look, NamedLines};
 
 /// A place in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,13 +50,29 @@ pub(super) struct OpenDocument {
     pub(super) saving: bool,
     /// It was asked to be saved again meanwhile.
     pub(super) save_again: bool,
-    /// The selection, the text's revision and the words in it, as counted last.
-    counted: Option<(Range<usize>, u64, usize)>,
     /// The visible rows with their looks, as laid out last.
     pub(super) rows: Vec<(Row, Vec<Look>)>,
+    /// The names in the lines that were on screen last.
+    pub(super) named: NamedLines,
     /// The cursor's cell in the text area, as laid out last; `None` when it is scrolled away.
     pub(super) cursor: Option<(u16, u16)>,
+    /// What is selected, as looked at last.
+    pub(super) selected: Option<Selected>,
+    selected_words: PartCount,
 }
+
+/// What is shown of a selection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Selected {
+    pub(super) words: usize,
+    /// How it begins and ends; empty for white space.
+    pub(super) ends: String,
+    /// Whether the author made it.
+    pub(super) by_author: bool,
+}
+
+/// Bytes at each end of a long selection that its first and last words are taken from.
+const ENDS: usize = 400;
 
 impl OpenDocument {
     pub(super) fn new(book: &Book, path: BookPath, document: Document) -> Self {
@@ -80,9 +95,11 @@ impl OpenDocument {
             thrown_away: false,
             saving: false,
             save_again: false,
-            counted: None,
             rows: vec![],
+            named: NamedLines::default(),
             cursor: None,
+            selected: None,
+            selected_words: PartCount::default(),
         }
     }
 
@@ -114,30 +131,19 @@ impl OpenDocument {
         all.min_by_key(|range| range.start.abs_diff(there.start))
     }
 
-    /// Counts the words of the selection, if it is another than last time.
-    pub(super) fn count_selection(&mut self) {
-        let now = self.buffer.selection().map(|range| (range, self.buffer.revision()));
-        let known = self.counted.as_ref().map(|(range, revision, _)| (range.clone(), *revision));
-        if now != known {
-            self.counted = now.map(|(range, revision)| {
-                let words = self.buffer.words_in(range.clone());
-                (range, revision, words)
-            });
-        }
-    }
-
-    /// Returns the words of the selection, as counted last.
-    pub(super) fn selected_words(&self) -> Option<usize> {
-        self.counted.as_ref().map(|(.., words)| *words)
-    }
-
-    /// Describes the selection that the author made, for the chip: its words, and its first and last ones. Looks at its ends only.
-    pub(super) fn chip_words(&self) -> Option<String> {
-        let range = self.buffer.selection().filter(|_| self.buffer.selection() != self.located)?;
-        let words = self.selected_words().filter(|words| *words > 0)?;
-        let first = self.buffer.slice(range.start..range.end.min(range.start + CHIP_ENDS));
-        let last = self.buffer.slice(range.start.max(range.end.saturating_sub(CHIP_ENDS))..range.end);
-        Some(described(words, &first, &last))
+    /// Looks at the selection before it is drawn. Costs what was selected since, never the whole of a long selection.
+    pub(super) fn look_at_selection(&mut self) {
+        let Self { buffer, selected_words, .. } = self;
+        self.selected = buffer.selection().map(|range| {
+            let ends = if range.len() <= 2 * ENDS {
+                ends_of(&buffer.slice(range.clone()), "")
+            } else {
+                let first = buffer.slice(range.start..range.start + ENDS);
+                ends_of(&first, &buffer.slice(range.end - ENDS..range.end))
+            };
+            let words = selected_words.count(buffer, &range);
+            Selected { words, ends, by_author: Some(range) != self.located }
+        });
     }
 
     /// Captures the selection that the author made, if there is one.
@@ -162,20 +168,15 @@ impl OpenDocument {
     }
 }
 
-/// Bytes at each end of a selection that its chip looks at.
-const CHIP_ENDS: usize = 120;
-
-/// Writes a chip: the number of words, and the first and last ones.
-pub(super) fn described(words: usize, first: &str, last: &str) -> String {
-    let head: Vec<&str> = first.split_whitespace().take(2).collect();
-    let mut tail: Vec<&str> = last.split_whitespace().rev().take(2).collect();
-    tail.reverse();
-    let shown = if words > 4 {
-        format!("{} … {}", head.join(" "), tail.join(" "))
-    } else {
-        first.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    format!("{} · {shown}", count(words, "word"))
+/// Writes how a text begins and ends. Of a long one, `last` is its end, and what is between is not needed.
+pub(super) fn ends_of(text: &str, last: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().chain(last.split_whitespace()).collect();
+    match words.as_slice() {
+        [first, second, .., before, end] if words.len() > 6 || !last.is_empty() => {
+            format!("{first} {second} … {before} {end}")
+        }
+        all => all.join(" "),
+    }
 }
 
 /// Returns the words that name a document above its text.

@@ -22,6 +22,7 @@ mod wrap;
 pub use buffer::{Buffer, Edit};
 pub use cells::{TAB, display, width};
 pub use view::{Delete, Motion, Row, View};
+pub use words::PartCount;
 
 #[cfg(test)]
 mod tests {

@@ -17,6 +17,7 @@ mod panes;
 mod popups;
 mod recovery;
 mod runtime;
+pub mod stage;
 mod terminal;
 #[cfg(test)]
 mod tests;
@@ -72,6 +73,9 @@ pub fn run(workbench: Workbench, start: Start) -> anyhow::Result<()> {
     ended.context("the terminal failed")
 }
 
+/// Entries whose names are compiled in a millisecond.
+const FEW_ENTRIES: usize = 100;
+
 /// Builds the state that the first frame shows.
 fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> anyhow::Result<App> {
     let book = workbench.book();
@@ -89,7 +93,9 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         peek_key: settings.appearance.peek_key,
         ..Look::default()
     };
-    let names = Names::of(&book);
+    // Compiling the names of a large Codex takes longer than drawing the first frame; that is then done behind it.
+    let few = book.entries.len() <= FEW_ENTRIES;
+    let names = if few { Names::of(&book) } else { Names::default() };
     let desk = workbench.desk();
     let left = desk.document.filter(|path| start.open.is_none() && book.document(path).is_some());
     let cursor = if left.is_some() { desk.cursor } else { 0 };

@@ -210,6 +210,8 @@ fn an_author_asks_about_adrian_and_follows_a_quote_into_the_manuscript() {
     screen.shows("get_character_context");
     screen.shows("codex/characters/adrian-vale");
     screen.shows("Adrian Vale, Captain");
+    // Only a whole answer that was checked has more lines below.
+    screen.shows("↓");
     screen.press(CTRL_L);
     screen.shows("quote 1 of");
     screen.until("selected words", |s| selected_words(s).split_whitespace().count() >= 3);

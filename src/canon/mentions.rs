@@ -34,7 +34,7 @@ pub struct Named {
 }
 
 /// All names and aliases of a Codex, compiled for searching (Aho-Corasick, leftmost longest). Cheap to clone.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Names {
     /// The entries, in the book's order.
     pub entries: Arc<[Named]>,

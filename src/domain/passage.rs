@@ -6,6 +6,7 @@
 mod fold;
 mod paragraphs;
 mod quote;
+mod words;
 
 use std::borrow::Cow;
 
@@ -14,11 +15,7 @@ use sha2::{Digest, Sha256};
 pub use fold::fold;
 pub use paragraphs::{cut, paragraphs};
 pub use quote::{Found, Searchable, find_quote, is_of_word};
-
-/// Counts words of prose: what stands between white space and holds a letter or a digit.
-pub fn count_words(text: &str) -> usize {
-    text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count()
-}
+pub use words::{WordCounter, count_words};
 
 /// Returns the SHA-256 of `bytes` as lowercase hex.
 pub fn sha256_hex(bytes: impl AsRef<[u8]>) -> String {

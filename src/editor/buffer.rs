@@ -126,6 +126,11 @@ impl Buffer {
         self.rope.byte_slice(boundary::floor_range(&self.rope, &range)).into()
     }
 
+    /// Returns the place between two characters that is at or before a byte.
+    pub fn floor_char(&self, at: usize) -> usize {
+        boundary::floor_char(&self.rope, at)
+    }
+
     /// Returns the words of prose: what stands between white space and holds a letter or a digit, without frontmatter.
     pub fn words(&self) -> usize {
         self.words.prose()

@@ -8,6 +8,9 @@ use std::ops::Range;
 
 use ropey::{Rope, RopeSlice};
 
+use super::buffer::Buffer;
+use crate::domain::passage::WordCounter;
+
 /// Words of a text and of its frontmatter.
 #[derive(Debug)]
 pub(super) struct WordCount {
@@ -68,20 +71,44 @@ impl WordCount {
     }
 }
 
+/// The words of a part of a text that grows and shrinks at one end, as a selection does. What it held before is not counted again.
+#[derive(Debug, Default)]
+pub struct PartCount {
+    /// The text that was counted: its buffer and revision.
+    text: Option<(u64, u64)>,
+    part: Range<usize>,
+    words: usize,
+}
+
+impl PartCount {
+    /// Returns the words in a part of the buffer's text, which must begin and end between characters.
+    pub fn count(&mut self, buffer: &Buffer, part: &Range<usize>) -> usize {
+        let rope = buffer.rope();
+        let text = Some((buffer.id(), buffer.revision()));
+        let words = |part: Range<usize>| count_words(rope.byte_slice(part));
+        let (old, new) = (&self.part, part);
+        // A word that reaches over the end that moved is counted as a whole.
+        self.words = if self.text == text && old.start == new.start {
+            let end = old.end.min(new.end);
+            let from = words_around(rope, &(end..end)).start.max(new.start);
+            self.words + words(from..new.end) - words(from..old.end)
+        } else if self.text == text && old.end == new.end {
+            let start = old.start.max(new.start);
+            let to = words_around(rope, &(start..start)).end.min(new.end);
+            self.words + words(new.start..to) - words(old.start..to)
+        } else {
+            words(new.clone())
+        };
+        (self.text, self.part) = (text, part.clone());
+        self.words
+    }
+}
+
 /// Counts words across the chunks of a rope.
 fn count_words(text: RopeSlice<'_>) -> usize {
-    let (mut words, mut counted) = (0, false);
-    for chunk in text.chunks() {
-        for c in chunk.chars() {
-            if c.is_whitespace() {
-                counted = false;
-            } else if !counted && c.is_alphanumeric() {
-                counted = true;
-                words += 1;
-            }
-        }
-    }
-    words
+    let mut counter = WordCounter::default();
+    text.chunks().for_each(|chunk| counter.read(chunk));
+    counter.words()
 }
 
 /// Grows a range to the white space around it.
@@ -138,6 +165,25 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn a_part_that_grows_and_shrinks_is_counted_as_if_anew(
+            text in r"([a-z .*\n]|—|’){0,60}",
+            ends in proptest::collection::vec((0_usize..80, 0_usize..80, proptest::bool::ANY), 1..12),
+        ) {
+            let buffer = Buffer::from_text(&text);
+            let mut count = PartCount::default();
+            let mut fixed = 0;
+            for (a, b, other) in ends {
+                let place = |at: usize| text.floor_char_boundary(at);
+                if other {
+                    fixed = place(b);
+                }
+                let part = fixed.min(place(a))..fixed.max(place(a));
+                let slowly = crate::domain::passage::count_words(&text[part.clone()]);
+                proptest::prop_assert_eq!(count.count(&buffer, &part), slowly);
+            }
+        }
+
         #[test]
         fn counting_edit_by_edit_gives_what_counting_all_gives(
             start in r"(---\n)?[a-z \n]{0,20}(---\n)?([a-zé’ \n—-]){0,40}",

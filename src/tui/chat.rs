@@ -1,6 +1,7 @@
 //! State of the chat pane: the conversation, where the author is in it, the input, the captured selection.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::domain::ids::{ProposalId, SessionId, TurnId};
@@ -27,6 +28,10 @@ pub(super) struct Chat {
     pub(super) input: ratatui_textarea::TextArea<'static>,
     /// The selection that goes with the next question.
     pub(super) chip: Option<Selection>,
+    /// What the chip says, as laid out last.
+    pub(super) chip_words: Option<String>,
+    /// The text of the chip that was laid out last.
+    pub(super) chip_text: Option<Arc<str>>,
     /// First line on screen; `None` follows the end.
     pub(super) top: Option<usize>,
     /// The stop that is walked to: turn and place in its stops.
@@ -56,6 +61,8 @@ impl Chat {
             sending: false,
             input: input(),
             chip: None,
+            chip_words: None,
+            chip_text: None,
             top: None,
             at: None,
             heights: vec![],

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use ratatui::text::Line;
+
 use crate::agent::event::TurnEventKind;
 use crate::agent::grounding::{Grounded, hide_markers};
 use crate::domain::conversation::{Failure, SelectionMeta, ToolRecord, ToolStatus, TurnStatus, Usage};
@@ -36,6 +38,8 @@ pub(super) struct TurnView {
     pub(super) open_rows: Vec<usize>,
     streaming: Streaming,
     cache: Option<(Key, Laid)>,
+    /// Whether something that the turn shows has changed since it was laid out.
+    touched: bool,
 }
 
 /// How far a turn is.
@@ -63,14 +67,43 @@ impl State {
     }
 }
 
-/// What a laid-out turn depends on. A turn that is over is laid out again only when one of these changes.
+/// What a laid-out turn depends on, beside its own words. It is laid out again only when one of these changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Key {
     width: u16,
     theme: String,
     details: bool,
+    /// Turn of the spinner, where there is one.
+    spin: Option<usize>,
     proposals: Vec<Status>,
     open_rows: Vec<usize>,
+}
+
+impl Key {
+    fn of(turn: &TurnView, frame: &Frame<'_>) -> Self {
+        Self {
+            width: frame.width,
+            theme: frame.theme.name().to_owned(),
+            details: frame.details,
+            spin: turn.state.is_live().then_some(frame.spin),
+            proposals: turn.proposals.iter().map(|id| frame.status_of(id)).collect(),
+            open_rows: turn.open_rows.clone(),
+        }
+    }
+
+    /// Whether it is still true. Asked for every turn of every frame, so nothing is made for the answer.
+    fn fits(&self, turn: &TurnView, frame: &Frame<'_>) -> bool {
+        self.has_looks_of(frame)
+            && self.details == frame.details
+            && self.spin == turn.state.is_live().then_some(frame.spin)
+            && self.open_rows == turn.open_rows
+            && self.proposals.iter().copied().eq(turn.proposals.iter().map(|id| frame.status_of(id)))
+    }
+
+    /// Whether a row of text would look the same.
+    fn has_looks_of(&self, frame: &Frame<'_>) -> bool {
+        self.width == frame.width && self.theme == frame.theme.name()
+    }
 }
 
 impl TurnView {
@@ -94,6 +127,7 @@ impl TurnView {
             open_rows: vec![],
             streaming: Streaming::default(),
             cache: None,
+            touched: false,
         }
     }
 
@@ -128,7 +162,7 @@ impl TurnView {
 
     /// Takes one event of the running turn.
     pub(super) fn event(&mut self, kind: TurnEventKind) {
-        self.cache = None;
+        self.touched = true;
         match kind {
             TurnEventKind::Round { round, of } => {
                 self.round = (round, of);
@@ -161,25 +195,32 @@ impl TurnView {
 
     /// Lays the turn out, unless it is already laid out for this width, theme and state.
     pub(super) fn lay_out(&mut self, frame: &Frame<'_>) -> &Laid {
-        let key = Key {
-            width: frame.width,
-            theme: frame.theme.name().to_owned(),
-            details: frame.details,
-            proposals: self.proposals.iter().map(|id| frame.status_of(id)).collect(),
-            open_rows: self.open_rows.clone(),
-        };
-        let fits = !self.state.is_live() && self.cache.as_ref().is_some_and(|(k, _)| *k == key);
+        let fits = !self.touched && self.cache.as_ref().is_some_and(|(key, _)| key.fits(self, frame));
         if !fits {
-            let answer = if self.grounded.is_none() {
-                self.streaming.set(&hide_markers(&self.raw));
-                self.streaming.lines(frame.width.saturating_sub(2), frame.theme).to_vec()
-            } else {
-                vec![]
-            };
+            let before = self.cache.take();
+            let answer = if self.grounded.is_none() { self.streamed(frame, before) } else { vec![] };
             let laid = turn_lines::lay_out(self, frame, answer);
-            self.cache = Some((key, laid));
+            self.cache = Some((Key::of(self, frame), laid));
+            self.touched = false;
         }
         self.cache.as_ref().map_or(&EMPTY, |(_, laid)| laid)
+    }
+
+    /// The rows of an answer that still arrives. Those that can't change any more are moved over from the layout `before`: a delta costs
+    /// what the last block costs, however long the answer is.
+    fn streamed(&mut self, frame: &Frame<'_>, before: Option<(Key, Laid)>) -> Vec<Line<'static>> {
+        let settled = self.streaming.settled();
+        let goes_on = self.streaming.set(&hide_markers(&self.raw));
+        let mut rows = match before {
+            Some((key, mut laid)) if goes_on && key.has_looks_of(frame) => {
+                let end = (laid.answer + settled).min(laid.lines.len());
+                laid.lines.drain(laid.answer..end).collect()
+            }
+            _ => vec![],
+        };
+        let all = self.streaming.lines(frame.width.saturating_sub(2), frame.theme);
+        rows.extend(all.iter().skip(rows.len()).cloned().map(turn_lines::indented));
+        rows
     }
 
     /// Returns the layout made last.
@@ -189,7 +230,7 @@ impl TurnView {
 
     /// Forgets the layout, because something that it shows has changed.
     pub(super) fn touch(&mut self) {
-        self.cache = None;
+        self.touched = true;
     }
 }
 

@@ -5,10 +5,10 @@ use std::ops::Range;
 use crate::domain::book::Book;
 use crate::domain::ids::BookPath;
 use crate::domain::passage::find_quote;
-use crate::editor::{Buffer, Row, View};
+use crate::editor::{Buffer, PartCount, Row, View};
 use crate::workbench::{Document, Selection};
 
-use super::panes::manuscript::Look;
+use super::panes::manuscript::{Look, NamedLines};
 
 /// A place in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,9 +52,27 @@ pub(super) struct OpenDocument {
     pub(super) save_again: bool,
     /// The visible rows with their looks, as laid out last.
     pub(super) rows: Vec<(Row, Vec<Look>)>,
+    /// The names in the lines that were on screen last.
+    pub(super) named: NamedLines,
     /// The cursor's cell in the text area, as laid out last; `None` when it is scrolled away.
     pub(super) cursor: Option<(u16, u16)>,
+    /// What is selected, as looked at last.
+    pub(super) selected: Option<Selected>,
+    selected_words: PartCount,
 }
+
+/// What is shown of a selection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Selected {
+    pub(super) words: usize,
+    /// How it begins and ends; empty for white space.
+    pub(super) ends: String,
+    /// Whether the author made it.
+    pub(super) by_author: bool,
+}
+
+/// Bytes at each end of a long selection that its first and last words are taken from.
+const ENDS: usize = 400;
 
 impl OpenDocument {
     pub(super) fn new(book: &Book, path: BookPath, document: Document) -> Self {
@@ -78,7 +96,10 @@ impl OpenDocument {
             saving: false,
             save_again: false,
             rows: vec![],
+            named: NamedLines::default(),
             cursor: None,
+            selected: None,
+            selected_words: PartCount::default(),
         }
     }
 
@@ -110,6 +131,21 @@ impl OpenDocument {
         all.min_by_key(|range| range.start.abs_diff(there.start))
     }
 
+    /// Looks at the selection before it is drawn. Costs what was selected since, never the whole of a long selection.
+    pub(super) fn look_at_selection(&mut self) {
+        let Self { buffer, selected_words, .. } = self;
+        self.selected = buffer.selection().map(|range| {
+            let ends = if range.len() <= 2 * ENDS {
+                ends_of(&buffer.slice(range.clone()), "")
+            } else {
+                let first = buffer.slice(range.start..range.start + ENDS);
+                ends_of(&first, &buffer.slice(range.end - ENDS..range.end))
+            };
+            let words = selected_words.count(buffer, &range);
+            Selected { words, ends, by_author: Some(range) != self.located }
+        });
+    }
+
     /// Captures the selection that the author made, if there is one.
     pub(super) fn captured_by_author(&self) -> Option<Selection> {
         (self.buffer.selection() != self.located).then(|| self.captured()).flatten()
@@ -129,6 +165,17 @@ impl OpenDocument {
             start: self.buffer.to_file_offset(range.start),
             text: text.into(),
         })
+    }
+}
+
+/// Writes how a text begins and ends. Of a long one, `last` is its end, and what is between is not needed.
+pub(super) fn ends_of(text: &str, last: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().chain(last.split_whitespace()).collect();
+    match words.as_slice() {
+        [first, second, .., before, end] if words.len() > 6 || !last.is_empty() => {
+            format!("{first} {second} … {before} {end}")
+        }
+        all => all.join(" "),
     }
 }
 

@@ -35,6 +35,8 @@ pub(super) enum Effect {
     Judge(Verdict),
     /// Read the folder again.
     Refresh,
+    /// Find out how the names of the Codex may stand in the text.
+    FindNames,
     /// Read the queue of proposals.
     ReadProposals,
     /// List the earlier conversations.

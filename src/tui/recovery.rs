@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
 
 use crate::domain::ids::BookPath;
 use crate::workbench::{Edit, Recovered, RecoveryLog, Workbench};
@@ -12,6 +13,9 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::app::App;
 use super::document::OpenDocument;
 use super::msg::Msg;
+
+/// How long what was typed waits for more. No edit may stay out of the log for a second.
+const GATHER: Duration = Duration::from_millis(200);
 
 /// The writer of the logs, on a thread of its own: the disk never stands between a key and its frame.
 pub(super) struct Recovery {
@@ -110,10 +114,13 @@ impl Drop for Recovery {
 fn write(bench: &Workbench, jobs: &Receiver<Job>, tell: &UnboundedSender<Msg>) {
     let mut logs: HashMap<BookPath, RecoveryLog> = HashMap::new();
     while let Ok(first) = jobs.recv() {
-        // What has piled up while the disk was busy is written in one go.
+        // What is typed within a moment is written in one go: a disk should not be made to write with every key.
+        let end = Instant::now() + GATHER;
+        let more =
+            std::iter::from_fn(|| jobs.recv_timeout(end.saturating_duration_since(Instant::now())).ok());
         let mut gathered: Vec<Typed> = vec![];
         let mut dropped = vec![];
-        for job in std::iter::once(first).chain(jobs.try_iter()) {
+        for job in std::iter::once(first).chain(more) {
             match job {
                 Job::Edits(typed) => match gathered.iter_mut().rev().find(|t| t.path == typed.path) {
                     Some(last) if typed.text.is_none() => last.edits.extend(typed.edits),

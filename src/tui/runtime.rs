@@ -19,7 +19,7 @@ use super::msg::Msg;
 use super::terminal::Guard;
 use super::update::update;
 use super::work::Work;
-use super::{view, work};
+use super::{terminal, view, work};
 
 /// Time between frames for what streams in.
 const FRAME: Duration = Duration::from_millis(16);
@@ -153,7 +153,7 @@ impl Loop {
             Effect::Quit => return Ok(ControlFlow::Break(())),
             Effect::Mouse(on) => guard.set_mouse(on)?,
             Effect::Suspend => guard.aside(suspend)?,
-            Effect::SendToTerminal(bytes) => guard.send(&bytes)?,
+            Effect::SendToTerminal(bytes) => terminal::send(&bytes)?,
             background => self.work.start(background, &self.out),
         }
         Ok(ControlFlow::Continue(()))

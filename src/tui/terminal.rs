@@ -1,6 +1,8 @@
 //! Takes the terminal over and gives it back: on exit, on a panic, on a signal, and around a suspend.
 
+use std::cell::RefCell;
 use std::io::{self, Write};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossterm::cursor::{SetCursorStyle, Show};
@@ -20,12 +22,27 @@ use ratatui::layout::Rect;
 /// Whether the terminal is ours at the moment; what the panic hook looks at.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// The terminal with a write buffer, so that a frame is one write.
-pub(super) type Screen = Terminal<CrosstermBackend<io::BufWriter<io::Stdout>>>;
+/// What a frame writes. It is held back until the frame is whole: the terminal gets it in one write, flushes in between or not.
+#[derive(Clone, Default)]
+struct Held(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Held {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// The terminal while it is ours. Dropping it gives it back.
 pub(super) struct Guard {
-    pub(super) screen: Screen,
+    screen: Terminal<CrosstermBackend<Held>>,
+    held: Held,
+    /// The frame that was written last: writing the same again would change nothing.
+    written: Vec<u8>,
     mouse: bool,
 }
 
@@ -34,31 +51,30 @@ impl Guard {
     pub(super) fn take(mouse: bool) -> io::Result<Self> {
         restore_on_panic();
         enter(mouse)?;
-        Ok(Self { screen: screen()?, mouse })
+        let held = Held::default();
+        Ok(Self { screen: screen(&held)?, held, written: vec![], mouse })
     }
 
     /// Draws one frame inside a synchronised update. Returns the size that the screen had.
     pub(super) fn draw(&mut self, view: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<Rect> {
-        queue!(self.screen.backend_mut(), BeginSynchronizedUpdate)?;
+        queue!(self.held, BeginSynchronizedUpdate)?;
         let area = self.screen.draw(view)?.area;
-        execute!(self.screen.backend_mut(), EndSynchronizedUpdate)?;
+        queue!(self.held, EndSynchronizedUpdate)?;
+        let frame = self.held.0.take();
+        if frame != self.written {
+            send(&frame)?;
+            self.written = frame;
+        }
         Ok(area)
-    }
-
-    /// Sends bytes that are a terminal command of our own, such as OSC 52.
-    pub(super) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let out = self.screen.backend_mut();
-        out.write_all(bytes)?;
-        io::Write::flush(out)
     }
 
     /// Reports mouse events to us, or leaves the mouse to the terminal.
     pub(super) fn set_mouse(&mut self, on: bool) -> io::Result<()> {
         self.mouse = on;
         if on {
-            execute!(self.screen.backend_mut(), EnableMouseCapture)
+            execute!(io::stdout(), EnableMouseCapture)
         } else {
-            execute!(self.screen.backend_mut(), DisableMouseCapture)
+            execute!(io::stdout(), DisableMouseCapture)
         }
     }
 
@@ -68,10 +84,18 @@ impl Guard {
         meanwhile();
         enter(self.mouse)?;
         // `Terminal::clear` would ask where the cursor is, and the answer would go to the thread that reads the keys.
-        execute!(self.screen.backend_mut(), Clear(ClearType::All))?;
-        self.screen = screen()?;
+        execute!(io::stdout(), Clear(ClearType::All))?;
+        self.screen = screen(&self.held)?;
+        self.written.clear();
         Ok(())
     }
+}
+
+/// Sends bytes: a frame, or a terminal command of our own, such as OSC 52.
+pub(super) fn send(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()
 }
 
 impl Drop for Guard {
@@ -81,8 +105,8 @@ impl Drop for Guard {
 }
 
 /// A screen of which nothing is drawn yet.
-fn screen() -> io::Result<Screen> {
-    Terminal::new(CrosstermBackend::new(io::BufWriter::with_capacity(64 * 1024, io::stdout())))
+fn screen(held: &Held) -> io::Result<Terminal<CrosstermBackend<Held>>> {
+    Terminal::new(CrosstermBackend::new(held.clone()))
 }
 
 fn enter(mouse: bool) -> io::Result<()> {

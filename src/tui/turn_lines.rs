@@ -21,10 +21,12 @@ const SPINNER: [&str; 4] = ["◐", "◓", "◑", "◒"];
 pub(super) struct Laid {
     pub(super) lines: Vec<Line<'static>>,
     pub(super) stops: Vec<Stop>,
+    /// The line where the words of the answer begin.
+    pub(super) answer: usize,
 }
 
 impl Laid {
-    pub(super) const EMPTY: Self = Self { lines: vec![], stops: vec![] };
+    pub(super) const EMPTY: Self = Self { lines: vec![], stops: vec![], answer: 0 };
 }
 
 /// Something in a turn that `Tab` stops at.
@@ -50,7 +52,7 @@ pub(super) enum What {
     Card(ProposalId),
 }
 
-/// Lays a turn out. `streamed` are the lines of an answer that still arrives.
+/// Lays a turn out. `streamed` are the lines of an answer that still arrives, [`indented`].
 pub(super) fn lay_out(turn: &TurnView, frame: &Frame<'_>, streamed: Vec<Line<'static>>) -> Laid {
     let mut laid = Laid::default();
     question(turn, frame, &mut laid);
@@ -220,11 +222,13 @@ fn answer(turn: &TurnView, frame: &Frame<'_>, streamed: Vec<Line<'static>>, laid
         for (index, line) in rendered.marks {
             laid.stops.push(Stop { line: start + line, what: What::Quote(index) });
         }
-        laid.lines.extend(rendered.lines.into_iter().map(|l| indented(l)));
+        laid.answer = start;
+        laid.lines.extend(rendered.lines.into_iter().map(indented));
     } else if !streamed.is_empty() {
         laid.stops.push(Stop { line: start, what: What::Answer });
         laid.lines.push(speaker(turn, frame));
-        laid.lines.extend(streamed.into_iter().map(|l| indented(l)));
+        laid.answer = laid.lines.len();
+        laid.lines.extend(streamed);
     } else {
         return;
     }
@@ -240,7 +244,8 @@ fn speaker(turn: &TurnView, frame: &Frame<'_>) -> Line<'static> {
     ])
 }
 
-fn indented(mut line: Line<'static>) -> Line<'static> {
+/// Puts a line of an answer under its speaker.
+pub(super) fn indented(mut line: Line<'static>) -> Line<'static> {
     line.spans.insert(0, Span::raw("  "));
     line
 }

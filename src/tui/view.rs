@@ -15,6 +15,9 @@ pub(super) fn lay_out(app: &mut App) {
     if areas.too_small {
         return;
     }
+    if let Some(document) = app.document_mut() {
+        document.look_at_selection();
+    }
     if let Some(area) = areas.manuscript {
         panes::manuscript::lay_out(app, area);
     }

@@ -33,12 +33,14 @@ pub(super) struct Work {
 
 /// What is asked for when the first frame stands.
 pub(super) fn at_start(app: &App) -> Vec<Effect> {
-    let mut effects = vec![
+    let names_wait = app.names.entries.is_empty() && !app.book.entries.is_empty();
+    let mut effects: Vec<Effect> = names_wait.then_some(Effect::FindNames).into_iter().collect();
+    effects.extend([
         Effect::ReadProposals,
         Effect::ReadConversation(None),
         Effect::ReadRecovered,
         Effect::ListConversations,
-    ];
+    ]);
     if app.documents.is_empty()
         && let Some(first) = app.book.chapters.first()
     {
@@ -223,6 +225,11 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             }
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
+        Effect::FindNames => {
+            let book = bench.book();
+            let names = Names::of(&book);
+            Msg::BookRead(book, names)
+        }
         Effect::ReadProposals => Msg::Proposals(bench.proposals()),
         Effect::ListConversations => Msg::Past(bench.past_conversations(PAST)),
         Effect::ReadConversation(session) => {

@@ -57,9 +57,14 @@ pub fn load(files: &[File]) -> Vec<Result<Loaded, Warning>> {
 
 /// Applies `work` to every item on a few threads; the results are in the order of the items.
 pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let alone = || items.iter().map(&work).collect();
+    // Asking how many threads there may be reads files of the system.
+    if items.len() < WORTH_A_THREAD {
+        return alone();
+    }
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-    if items.len() < WORTH_A_THREAD || threads < 2 {
-        return items.iter().map(work).collect();
+    if threads < 2 {
+        return alone();
     }
     let work = &work;
     std::thread::scope(|scope| {

@@ -1,5 +1,7 @@
 //! The chat pane: persona, conversation, status row, chip, input.
 
+use std::sync::Arc;
+
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
@@ -7,6 +9,7 @@ use ratatui::text::{Line, Span};
 use crate::domain::passage::count_words;
 
 use super::super::app::App;
+use super::super::document::ends_of;
 use super::super::layout::Pane;
 use super::super::theme::Role;
 use super::super::turn_lines::count;
@@ -30,10 +33,9 @@ impl Parts {
     pub(in super::super) fn of(app: &App, area: Rect) -> Self {
         let area = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
         let inner = usize::from(area.width.saturating_sub(3)).max(1);
-        let rows: usize = app.chat.input.lines().iter().map(|l| text::wrap(l, inner).len().max(1)).sum();
         let room = area.height.saturating_sub(6).clamp(1, INPUT_ROWS);
-        let input_rows = (rows.max(1) as u16).min(room);
-        let chip_rows = u16::from(chip(app).is_some());
+        let input_rows = rows_of_input(app.chat.input.lines(), inner, room);
+        let chip_rows = u16::from(app.chat.chip_words.is_some());
         let hint = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
         let input = Rect { y: hint.y.saturating_sub(input_rows), height: input_rows, ..area };
         let chip = (chip_rows > 0).then(|| Rect { y: input.y.saturating_sub(1), height: 1, ..area });
@@ -44,27 +46,41 @@ impl Parts {
     }
 }
 
-/// The selection that would go with the next question, in words.
-fn chip(app: &App) -> Option<String> {
-    let selection = app
-        .chat
-        .chip
-        .clone()
-        .or_else(|| app.document().and_then(super::super::document::OpenDocument::captured_by_author))?;
-    let words: Vec<&str> = selection.text.split_whitespace().collect();
-    let ends = match words.as_slice() {
-        [] => return None,
-        [one] => (*one).to_owned(),
-        [first, .., last] if words.len() > 6 => {
-            format!("{first} {} … {} {last}", words[1], words[words.len() - 2])
+/// Returns how many rows the input takes, as far as there is room for them: what lies beyond is not looked at.
+fn rows_of_input(lines: &[String], width: usize, room: u16) -> u16 {
+    let mut rows = 0;
+    for line in lines {
+        // More bytes than this fill the room, whatever is written in them.
+        let near = &line[..line.floor_char_boundary(usize::from(room) * width * 8)];
+        rows += text::wrap(near, width).len().max(1);
+        if rows >= usize::from(room) {
+            return room;
         }
-        all => all.join(" "),
+    }
+    (rows as u16).max(1)
+}
+
+/// Says which selection would go with the next question. What was captured is counted once, what is selected as it grows.
+fn lay_out_chip(app: &mut App) {
+    let says = |words: usize, ends: &str| {
+        (words > 0 || !ends.is_empty()).then(|| format!("{} · {ends}", count(words, "word")))
     };
-    Some(format!("{} · {ends}", count(count_words(&selection.text), "word")))
+    let Some(chip) = &app.chat.chip else {
+        let selected = app.document().and_then(|d| d.selected.as_ref()).filter(|s| s.by_author);
+        app.chat.chip_words = selected.and_then(|s| says(s.words, &s.ends));
+        app.chat.chip_text = None;
+        return;
+    };
+    if app.chat.chip_text.as_ref().is_none_or(|text| !Arc::ptr_eq(text, &chip.text)) {
+        let text = Arc::clone(&chip.text);
+        app.chat.chip_words = says(count_words(&text), &ends_of(&text, ""));
+        app.chat.chip_text = Some(text);
+    }
 }
 
 /// Lays the conversation out before it is drawn.
 pub(in super::super) fn lay_out(app: &mut App, area: Rect) {
+    lay_out_chip(app);
     let parts = Parts::of(app, area);
     let size = (parts.conversation.width, parts.conversation.height);
     let review = app.keymap.key_of("next-proposal").unwrap_or_default();
@@ -85,7 +101,7 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
         conversation(app, frame, parts.conversation);
     }
     status(app, frame, parts.status);
-    if let (Some(row), Some(words)) = (parts.chip, chip(app)) {
+    if let (Some(row), Some(words)) = (parts.chip, &app.chat.chip_words) {
         let words = text::fit(&format!(" ❝ {words} "), usize::from(row.width));
         frame.render_widget(Line::styled(words, theme.style(Role::Chip)), row);
     }
@@ -108,7 +124,7 @@ fn conversation(app: &App, frame: &mut Frame<'_>, area: Rect) {
         let marked = walked.filter(|(t, _)| *t == index).and_then(|(_, s)| laid.stops.get(s)).map(|s| s.line);
         for (i, row) in laid.lines.iter().enumerate().skip(first.saturating_sub(line)) {
             if y >= area.bottom() {
-                return;
+                break;
             }
             let place = Rect { y, height: 1, ..area };
             frame.render_widget(row, place);

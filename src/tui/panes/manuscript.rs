@@ -1,13 +1,16 @@
 //! The manuscript pane: heading, text, find bar.
 
+use std::sync::Arc;
+
 use ratatui::Frame;
 use ratatui::buffer::Buffer as Cells;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use crate::canon::mentions::{Mention, Named, Names};
 use crate::domain::book::Book;
-use crate::editor::{Row, display};
+use crate::editor::{Buffer, Row, display};
 
 use super::super::app::App;
 use super::super::document::OpenDocument;
@@ -72,9 +75,8 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
 
 fn words(app: &App, document: &OpenDocument) -> String {
     let own = document.buffer.words();
-    if let Some(selection) = document.buffer.selection() {
-        let selected = crate::domain::passage::count_words(&document.buffer.slice(selection));
-        return format!("{} of {} words selected", thousands(selected), thousands(own));
+    if let Some(selected) = &document.selected {
+        return format!("{} of {} words selected", thousands(selected.words), thousands(own));
     }
     if app.book.chapter(&document.path).is_some() {
         format!("{} of {} words", thousands(own), thousands(app.words_of_book()))
@@ -109,7 +111,15 @@ fn text(app: &App, document: &OpenDocument, cells: &mut Cells, area: Rect) {
             if selection.as_ref().is_some_and(|s| s.contains(&at)) {
                 style = style.patch(selected);
             }
-            cells.set_stringn(x, y, &shown, width, style);
+            // A grapheme of one cell needs no more looking at; this is nearly all of prose.
+            match cells.cell_mut((x, y)) {
+                Some(cell) if width == 1 => {
+                    cell.set_symbol(&shown).set_style(style);
+                }
+                _ => {
+                    cells.set_stringn(x, y, &shown, width, style);
+                }
+            }
             x += width as u16;
         }
         mark_line_end(row, selection.as_ref(), selected, cells, Rect { y, height: 1, ..area });
@@ -173,14 +183,10 @@ pub(in super::super) struct Look {
 }
 
 /// Works out the looks of a row from its line: Markdown dimmed, names highlighted; names win.
-pub(in super::super) fn looks(
-    line: &str,
-    row: &Row,
-    line_start: usize,
-    names: &[(usize, usize, Role)],
-) -> Vec<Look> {
-    let (from, to) = (row.range.start - line_start, row.range.end - line_start);
-    let mut all: Vec<Look> = names
+fn looks(line: &NamedLine, row: &Row) -> Vec<Look> {
+    let (from, to) = (row.range.start - line.start, row.range.end - line.start);
+    let mut all: Vec<Look> = line
+        .names
         .iter()
         .filter(|(start, end, _)| *start < to && *end > from)
         .map(|(start, end, role)| Look {
@@ -189,6 +195,7 @@ pub(in super::super) fn looks(
             role: *role,
         })
         .collect();
+    let line = line.words.as_str();
     let heading_marks = line.bytes().take_while(|b| *b == b'#').count();
     let is_heading = (1..=6).contains(&heading_marks) && line.as_bytes().get(heading_marks) == Some(&b' ');
     let is_break = matches!(line.trim(), "* * *" | "***" | "---" | "+++" | "⁂" | "#");
@@ -215,14 +222,56 @@ pub(in super::super) fn looks(
     all
 }
 
-/// A line of the text with the names in it.
-struct LineNames {
-    number: usize,
+/// The part of a line that is on screen, with the names in it.
+#[derive(Debug)]
+struct NamedLine {
     words: String,
     /// Its first byte in the text.
     start: usize,
-    /// Start and end in the line, and the look of each name.
+    /// Start and end in `words`, and the look of each name.
     names: Vec<(usize, usize, Role)>,
+}
+
+/// The lines on screen with their names, kept from frame to frame: a key costs the line that it changes.
+#[derive(Debug, Default)]
+pub(in super::super) struct NamedLines {
+    lines: Vec<NamedLine>,
+    /// The names that were looked for.
+    entries: Option<Arc<[Named]>>,
+}
+
+/// Bytes before and after the rows on screen where a name may begin or end. Of a line that is longer, no more is looked at.
+const REACH: usize = 2000;
+
+impl NamedLines {
+    /// Finds the names in the lines of `rows`, where they are not known from the last frame.
+    fn look(&mut self, buffer: &Buffer, names: &Names, rows: &[Row]) {
+        if self.entries.as_ref().is_none_or(|entries| !Arc::ptr_eq(entries, &names.entries)) {
+            self.entries = Some(Arc::clone(&names.entries));
+            self.lines.clear();
+        }
+        let mut before = std::mem::take(&mut self.lines);
+        for rows in rows.chunk_by(|a, b| a.line == b.line) {
+            let [first, ..] = rows else { continue };
+            let end = rows.last().map_or(first.range.end, |row| row.range.end);
+            let start = first.range.start.saturating_sub(REACH).max(buffer.line_start(first.line));
+            let start = buffer.floor_char(start);
+            let words = buffer.slice(start..buffer.line_end(first.line).min(end + REACH));
+            let names = match before.iter().position(|known| known.words == words) {
+                Some(at) => before.swap_remove(at).names,
+                None => found(names, &words),
+            };
+            self.lines.push(NamedLine { words, start, names });
+        }
+    }
+}
+
+fn found(names: &Names, words: &str) -> Vec<(usize, usize, Role)> {
+    let look = |m: Mention| {
+        let entry = names.entries.get(m.entry)?;
+        Some((m.range.start, m.range.end, Role::of_name(entry.entry_type)))
+    };
+    names.find(words).into_iter().filter_map(look).collect()
 }
 
 /// Prepares the document on screen for drawing: wraps the visible rows, finds the names in them, places the cursor.
@@ -232,29 +281,19 @@ pub(in super::super) fn lay_out(app: &mut App, area: Rect) {
     // The view keeps its last column for the cursor behind a full row; here that is the margin.
     document.view.resize(&document.buffer, text.width + 1, text.height);
     let rows = document.view.rows(&document.buffer);
-    let mut laid: Vec<(Row, Vec<Look>)> = Vec::with_capacity(rows.len());
-    let mut line: Option<LineNames> = None;
-    for row in rows {
-        if line.as_ref().is_none_or(|l| l.number != row.line) {
-            let (start, end) = (document.buffer.line_start(row.line), document.buffer.line_end(row.line));
-            let words = document.buffer.slice(start..end);
-            let found = app.names.find(&words);
-            let names = found
-                .into_iter()
-                .filter_map(|m| {
-                    let named = app.names.entries.get(m.entry)?;
-                    Some((m.range.start, m.range.end, Role::of_name(named.entry_type)))
-                })
-                .collect();
-            line = Some(LineNames { number: row.line, words, start, names });
+    document.named.look(&document.buffer, &app.names, &rows);
+    let mut lines = document.named.lines.iter();
+    let mut line = lines.next();
+    let mut last = rows.first().map(|row| row.line);
+    let laid = rows.into_iter().map(|row| {
+        if last != Some(row.line) {
+            last = Some(row.line);
+            line = lines.next();
         }
-        let looks = match &line {
-            Some(line) => looks(&line.words, &row, line.start, &line.names),
-            None => vec![],
-        };
-        laid.push((row, looks));
-    }
-    document.rows = laid;
+        let looks = line.map_or_else(Vec::new, |line| looks(line, &row));
+        (row, looks)
+    });
+    document.rows = laid.collect();
     document.cursor = document.view.cursor_cell(&document.buffer);
 }
 

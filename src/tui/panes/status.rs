@@ -4,6 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use crate::domain::ids::ProposalId;
 use crate::proposal::Status;
 
 use super::super::app::App;
@@ -29,7 +30,7 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
             };
             (format!(" {symbol} {}", notice.text), role)
         }
-        None => (standing(app), Role::Status),
+        None => (standing(app, room), Role::Status),
     };
     // A notice may take the place of the keys: it goes away by itself.
     let room = if app.notice.is_some() { width } else { room };
@@ -43,30 +44,35 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Line::from(spans), area);
 }
 
-/// What stands there when nothing has happened: title, place, words, goals, proposals.
-fn standing(app: &App) -> String {
-    let mut words = format!(" {}", app.book.title());
-    if let Some(place) = app.document().and_then(|d| place_in_book(&app.book, d)) {
-        words.push_str(&format!(" · {place}"));
-    }
-    let written = app.words_of_session();
-    match app.book.settings.goal_per_day {
-        Some(goal) => words.push_str(&format!(" · {written:+} words, goal {} a day", thousands(goal))),
-        None if written != 0 => words.push_str(&format!(" · {written:+} words")),
-        None => {}
-    }
-    let pending =
-        app.queue.iter().filter(|id| app.proposals.get(id).is_some_and(|q| q.status == Status::Pending));
-    let pending = pending.count();
+/// What stands there when nothing has happened: title, place, words, goals, proposals. As many of them, in this order, as fit whole.
+fn standing(app: &App, room: usize) -> String {
+    let mut parts = vec![];
+    parts.extend(app.document().and_then(|d| place_in_book(&app.book, d)));
+    let pending = |id: &&ProposalId| app.proposals.get(id).is_some_and(|q| q.status == Status::Pending);
+    let pending = app.queue.iter().filter(pending).count();
     if pending > 0 {
-        words.push_str(&format!(" · {} to review", count(pending, "proposal")));
+        parts.push(format!("{} to review", count(pending, "proposal")));
     }
     let unsaved = app.documents.iter().filter(|d| d.buffer.is_modified()).count();
     if unsaved > 0 {
-        words.push_str(&format!(" · {unsaved} unsaved"));
+        parts.push(format!("{unsaved} unsaved"));
     }
     if app.read_only.is_some() {
-        words.push_str(" · read only");
+        parts.push("read only".to_owned());
+    }
+    let written = app.words_of_session();
+    match app.book.settings.goal_per_day {
+        Some(goal) => parts.push(format!("{written:+} words, goal {} a day", thousands(goal))),
+        None if written != 0 => parts.push(format!("{written:+} words")),
+        None => {}
+    }
+    let mut words = format!(" {}", app.book.title());
+    for part in parts {
+        let more = format!("{words} · {part}");
+        if text::width(&more) > room {
+            break;
+        }
+        words = more;
     }
     words
 }

@@ -243,7 +243,11 @@ pub(super) fn next_quote(app: &mut App) -> Vec<Effect> {
         app.tell(Notice::hint(format!("quote {} of {}", next + 1, all.len())));
         effects
     } else {
-        app.tell(Notice::hint("The last answer has no quote that stands in the book."));
+        app.tell(Notice::hint(if app.chat.is_busy() {
+            "Quotes can be followed once the answer is whole and checked."
+        } else {
+            "The last answer has no quote that stands in the book."
+        }));
         vec![]
     }
 }

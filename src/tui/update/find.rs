@@ -22,8 +22,10 @@ enum Direction {
 pub(super) fn open(app: &mut App) -> Vec<Effect> {
     app.focus = Pane::Manuscript;
     let Some(document) = app.document() else { return vec![] };
-    let selected = document.buffer.selected_text().filter(|t| t.len() < 200 && !t.contains('\n'));
-    let from = document.buffer.selection().map_or(document.buffer.cursor(), |s| s.start);
+    let selection = document.buffer.selection();
+    let from = selection.as_ref().map_or(document.buffer.cursor(), |s| s.start);
+    let short = selection.filter(|s| s.len() < 200).map(|s| document.buffer.slice(s));
+    let selected = short.filter(|text| !text.contains('\n'));
     let needle =
         selected.or_else(|| app.find.as_ref().map(|f| f.needle.text().to_owned())).unwrap_or_default();
     app.find = Some(Find {

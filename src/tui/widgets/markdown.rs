@@ -98,13 +98,24 @@ impl Streaming {
         self.dirty = true;
     }
 
-    /// Replaces the text, keeping the finished rows where it goes on from the same words.
-    pub fn set(&mut self, source: &str) {
+    /// Replaces the text, keeping the finished rows where it goes on from the same words. Returns whether it does.
+    pub fn set(&mut self, source: &str) -> bool {
         match source.strip_prefix(self.source.as_str()) {
-            Some("") => {}
-            Some(delta) => self.push(delta),
-            None => *self = Self { source: source.into(), dirty: true, ..Self::default() },
+            Some("") => true,
+            Some(delta) => {
+                self.push(delta);
+                true
+            }
+            None => {
+                *self = Self { source: source.into(), dirty: true, ..Self::default() };
+                false
+            }
         }
+    }
+
+    /// Returns how many of the rows that were given last can't change any more, at the same width and in the same theme.
+    pub fn settled(&self) -> usize {
+        self.finished.1
     }
 
     /// Returns the text so far.

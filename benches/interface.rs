@@ -1,0 +1,94 @@
+//! Time from a key to its frame: in a small book and in one of a million words, with and without an answer that streams in.
+
+#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark that can't be set up should fail loudly")]
+
+use std::fmt::Write;
+use std::hint::black_box;
+use std::path::Path;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use crossterm::event::{KeyCode, KeyModifiers};
+use scritorio::tui::stage::Stage;
+use scritorio::workbench::{Overrides, Surroundings, Workbench};
+
+const SIZE: (u16, u16) = (120, 40);
+const WORDS: [&str; 12] =
+    ["the", "relay", "was", "silent", "and", "Mira", "counted", "lamps", "until", "Captain", "Vale", "spoke"];
+
+/// A book with one chapter of so many words, in paragraphs of a hundred.
+fn book(folder: &Path, words: usize) -> Workbench {
+    let root = folder.join(format!("book-{words}"));
+    std::fs::create_dir_all(root.join("manuscript")).unwrap();
+    std::fs::create_dir_all(root.join("codex/characters")).unwrap();
+    for name in ["Mira Okafor", "Adrian Vale"] {
+        let text = format!("---\ntype: character\nname: {name}\n---\n\nA person.\n");
+        std::fs::write(root.join(format!("codex/characters/{}.md", name.replace(' ', "-"))), text).unwrap();
+    }
+    let mut text = String::new();
+    for n in 0..words {
+        text.push_str(WORDS[(n * 7 + n / 13) % WORDS.len()]);
+        text.push_str(if n % 100 == 99 { ".\n\n" } else { " " });
+    }
+    std::fs::write(root.join("manuscript/01.md"), text).unwrap();
+    Workbench::open_in(&root, Overrides::default(), Surroundings::in_folders(folder)).unwrap()
+}
+
+fn answer() -> String {
+    let mut text = String::from("## What I see\n\n");
+    for n in 0..12 {
+        let _ = writeln!(
+            text,
+            "{n}. A *point* about the **scene**, with enough words to wrap over two rows of the pane."
+        );
+    }
+    text
+}
+
+fn typing(c: &mut Criterion) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut group = c.benchmark_group("a letter and its frame");
+    for words in [10_000, 100_000, 1_000_000] {
+        let bench = book(folder.path(), words);
+        let mut stage = Stage::new(&bench, SIZE).unwrap();
+        stage.press(KeyCode::PageDown, KeyModifiers::NONE);
+        group.bench_function(format!("{words} words"), |b| {
+            b.iter(|| {
+                stage.press(KeyCode::Char('e'), KeyModifiers::NONE);
+                stage.frame().unwrap();
+            });
+        });
+    }
+    let bench = book(folder.path(), 100_000);
+    let mut stage = Stage::new(&bench, SIZE).unwrap();
+    stage.converse(200, &answer());
+    group.bench_function("beside a conversation of 200 messages", |b| {
+        b.iter(|| {
+            stage.press(KeyCode::Char('e'), KeyModifiers::NONE);
+            stage.frame().unwrap();
+        });
+    });
+    // The same while 2,000 deltas stream in, ten to a frame; a new answer begins when they are through.
+    let mut deltas = 0;
+    stage.begin();
+    group.bench_function("beside 200 messages while 2,000 deltas stream in", |b| {
+        b.iter(|| {
+            for _ in 0..10 {
+                stage.stream(black_box("and so on, "));
+                deltas += 1;
+                if deltas % 40 == 0 {
+                    stage.stream("\n\n");
+                }
+            }
+            if deltas >= 2_000 {
+                deltas = 0;
+                stage.begin();
+            }
+            stage.press(KeyCode::Char('e'), KeyModifiers::NONE);
+            stage.frame().unwrap();
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, typing);
+criterion_main!(benches);

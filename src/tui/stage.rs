@@ -1,0 +1,100 @@
+//! The interface without a terminal: the same state, the same update, the same drawing, into memory. For benchmarks.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use super::app::App;
+use super::msg::Msg;
+use super::theme::Depth;
+use super::update::update;
+use super::{Start, build, view};
+use crate::agent::event::{TurnEvent, TurnEventKind};
+use crate::agent::grounding::Grounded;
+use crate::domain::conversation::{Turn, TurnStatus, Usage};
+use crate::domain::ids::{SessionId, TurnId};
+use crate::workbench::{Finished, Workbench};
+
+/// A screen in memory with an author's keys.
+pub struct Stage {
+    app: App,
+    screen: Terminal<TestBackend>,
+    turn: TurnId,
+}
+
+impl Stage {
+    /// Opens the book of a workbench on a screen of this size, with the first chapter in the editor.
+    pub fn new(workbench: &Workbench, (width, height): (u16, u16)) -> anyhow::Result<Self> {
+        let start = Start { open: None, depth: Depth::True, light: false, remote: true };
+        let app = build(workbench, start, (width, height))?;
+        let screen = Terminal::new(TestBackend::new(width, height))?;
+        Ok(Self { app, screen, turn: TurnId::mint() })
+    }
+
+    /// Presses a key. What it asks of the outside is left undone.
+    pub fn press(&mut self, code: KeyCode, modifiers: KeyModifiers) {
+        let _ = update(&mut self.app, Msg::Key(KeyEvent::new(code, modifiers)));
+        // Nothing is logged here: what a log would take is let go.
+        for document in &mut self.app.documents {
+            let _ = document.buffer.changes();
+        }
+    }
+
+    /// Fills the conversation with `turns` answered questions.
+    pub fn converse(&mut self, turns: usize, answer: &str) {
+        let session = SessionId::mint();
+        let kept = |_| Finished {
+            session: session.clone(),
+            turn: turn(TurnId::mint(), TurnStatus::Done, answer),
+            grounded: Grounded { shown: answer.to_owned(), ..Grounded::default() },
+            not_kept: None,
+        };
+        let all = (0..turns).map(kept).collect();
+        let _ = update(&mut self.app, Msg::Conversation(session.clone(), all));
+    }
+
+    /// Begins a turn whose answer streams in.
+    pub fn begin(&mut self) {
+        for earlier in self.app.chat.turns.iter_mut().filter(|t| t.state.is_live()) {
+            earlier.state = super::conversation::State::Done;
+        }
+        let view = super::conversation::TurnView::asked(String::new(), "Go on.".to_owned(), None);
+        self.app.chat.turns.push(view);
+        let _ = update(&mut self.app, Msg::Began(self.turn.clone(), SessionId::mint()));
+    }
+
+    /// Lets words of the running answer arrive.
+    pub fn stream(&mut self, words: &str) {
+        let kind = TurnEventKind::Text(words.to_owned());
+        let _ = update(&mut self.app, Msg::Turn(Box::new(TurnEvent { turn: self.turn.clone(), kind })));
+    }
+
+    /// Lays out and draws one frame.
+    pub fn frame(&mut self) -> anyhow::Result<()> {
+        view::lay_out(&mut self.app);
+        let app = &self.app;
+        self.screen.draw(|frame| view::draw(app, frame))?;
+        Ok(())
+    }
+}
+
+fn turn(id: TurnId, status: TurnStatus, answer: &str) -> Turn {
+    Turn {
+        id,
+        asked_at: String::new(),
+        persona: String::new(),
+        provider: String::new(),
+        model: String::new(),
+        question: "What do you think of this chapter?".to_owned(),
+        selection: None,
+        tools: vec![],
+        answer: answer.to_owned(),
+        quotes: vec![],
+        proposals: vec![],
+        status,
+        rounds: 0,
+        tier: None,
+        usage: Usage::default(),
+        response_id: None,
+    }
+}

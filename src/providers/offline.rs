@@ -380,6 +380,14 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_line_or_two_get_no_verdict_on_rhythm() {
+        let asked = Asked { selection: Some("Mira waited. Vale did not."), ..asked() };
+        let talk = talk(asked, "How does this passage read?").await;
+        assert!(talk.answer.contains("5 words in 2 sentences"), "{}", talk.answer);
+        assert!(!talk.answer.contains("Sentence lengths are"), "{}", talk.answer);
+    }
+
+    #[tokio::test]
     async fn every_board_member_looks_at_other_things_first() {
         let mut answers = std::collections::BTreeSet::new();
         for persona in [

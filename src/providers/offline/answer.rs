@@ -294,6 +294,7 @@ fn lacking(turn: &Turn<'_>, library: &Library<'_>) -> String {
         units.filter(|u| missing::is_whole(u)).filter_map(|u| text_in(u, &["path"])).collect();
     let all = library.book.chapters.len();
     let scope = match whole.len() {
+        1 if all == 1 => "The only chapter was read.".into(),
         n if n == all => format!("All {all} chapters were read."),
         n => format!("Of {all} chapters, {n} were read whole and the others at most in part."),
     };

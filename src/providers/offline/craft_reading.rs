@@ -23,6 +23,9 @@ const MAX_WORDS: usize = 4;
 /// Words below which numbers say little.
 const SHORT: usize = 120;
 
+/// Fewer sentences have no rhythm that could be even or varied.
+const MIN_SENTENCES: usize = 5;
+
 /// What a member may look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Focus {
@@ -208,6 +211,9 @@ impl Reader<'_> {
     fn longest(&mut self) -> Option<String> {
         let rhythm = &self.reading.rhythm;
         let place = rhythm.longest.clone()?;
+        if rhythm.sentences < MIN_SENTENCES {
+            return None;
+        }
         let verdict = if rhythm.spread < rhythm.mean * 0.5 { "even, which lulls" } else { "varied" };
         let line = format!(
             "Sentence lengths are {verdict}: from {} to {} words.",

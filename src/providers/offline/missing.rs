@@ -1,6 +1,7 @@
 //! Names that the manuscript uses and the Codex lacks, and stubs for them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -74,27 +75,30 @@ pub fn is_whole(unit: &Value) -> bool {
 
 /// Names in `texts` that no entry bears, most used first: capitalised words within sentences.
 pub fn candidates(texts: &[&str], library: &Library<'_>) -> Vec<Candidate> {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut runs: Vec<Run<'_>> = vec![];
     for text in texts {
         let known = library.names.find(text);
         let prose = Prose::of(text);
         let is_known = |at: usize| known.iter().any(|m| m.range.contains(&at));
         for sentence in prose.sentences() {
-            let mut run: Option<std::ops::Range<usize>> = None;
-            for word in prose.words()[sentence.words.clone()].iter().skip(1) {
+            let words = &prose.words()[sentence.words.clone()];
+            let mut run: Option<Range<usize>> = None;
+            let mut close = |run: Option<Range<usize>>| runs.extend(run.map(|run| Run::of(text, words, run)));
+            for word in words.iter().skip(1) {
                 let is_name = is_name(text, word.clone()) && !is_known(word.start);
                 let continues = run.as_ref().is_some_and(|r| &text[r.end..word.start] == " ");
                 run = match run {
                     Some(open) if is_name && continues => Some(open.start..word.end),
                     open => {
-                        count(text, open, &mut counts);
+                        close(open);
                         is_name.then(|| word.clone())
                     }
                 };
             }
-            count(text, run, &mut counts);
+            close(run);
         }
     }
+    let counts = count(&runs);
     let own = own_words(library);
     let is_new = |name: &str| !name.split(' ').all(|word| own.contains(&fold(word)));
     // What is also written small is a word, not a name.
@@ -105,7 +109,7 @@ pub fn candidates(texts: &[&str], library: &Library<'_>) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = counts
         .into_iter()
         .filter(|(name, mentions)| *mentions >= MIN_MENTIONS && is_new(name) && !is_word(name))
-        .map(|(name, mentions)| Candidate { name, mentions })
+        .map(|(name, mentions)| Candidate { name: name.to_owned(), mentions })
         .collect();
     found.sort_by_key(|c| std::cmp::Reverse(c.mentions));
     found
@@ -117,16 +121,40 @@ fn own_words(library: &Library<'_>) -> BTreeSet<String> {
     names.flat_map(|name| name.split_whitespace().map(fold).collect::<Vec<_>>()).collect()
 }
 
-fn count(text: &str, name: Option<std::ops::Range<usize>>, counts: &mut BTreeMap<String, usize>) {
-    if let Some(range) = name {
-        let name = &text[range];
-        let name = name.strip_suffix("'s").or_else(|| name.strip_suffix("’s")).unwrap_or(name);
-        *counts.entry(name.to_owned()).or_default() += 1;
+/// Capitalised words in a row, within a sentence.
+struct Run<'t> {
+    name: &'t str,
+    /// The same with the word before it, where that is the first of the sentence: its capital alone says nothing.
+    with_first: Option<&'t str>,
+}
+
+impl<'t> Run<'t> {
+    fn of(text: &'t str, words: &[Range<usize>], run: Range<usize>) -> Self {
+        let first = words.first().filter(|first| text.get(first.end..run.start) == Some(" "));
+        Self {
+            with_first: first.map(|first| without_genitive(&text[first.start..run.end])),
+            name: without_genitive(&text[run]),
+        }
     }
 }
 
+/// Counts each name. A sentence that begins with a name of several words counts for the whole name, where that also stands elsewhere.
+fn count<'t>(runs: &[Run<'t>]) -> BTreeMap<&'t str, usize> {
+    let within: BTreeSet<&str> = runs.iter().map(|run| run.name).collect();
+    let mut counts = BTreeMap::new();
+    for run in runs {
+        let name = run.with_first.filter(|whole| within.contains(whole)).unwrap_or(run.name);
+        *counts.entry(name).or_default() += 1;
+    }
+    counts
+}
+
+fn without_genitive(name: &str) -> &str {
+    name.strip_suffix("'s").or_else(|| name.strip_suffix("’s")).unwrap_or(name)
+}
+
 /// Whether a word is written as a name: a capital and small letters, not at the beginning of a speech, no day, month or *I*.
-fn is_name(text: &str, word: std::ops::Range<usize>) -> bool {
+fn is_name(text: &str, word: Range<usize>) -> bool {
     const NO_NAMES: &str = " I'm I'll I've I'd Mr Mrs Ms Dr Miss Sir Madam God Monday Tuesday Wednesday Thursday Friday Saturday Sunday January \
         February March April May June July August September October November December English French German Christmas Easter Yes No ";
     let before = text[..word.start].chars().next_back();
@@ -162,4 +190,31 @@ pub fn stub(name: &str, entry_type: EntryType, turn: &Turn<'_>) -> Call {
         body.extend(quotes);
     }
     create(name, entry_type, &body)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::canon::mentions::Names;
+    use crate::domain::book::Book;
+
+    use super::*;
+
+    fn found(text: &str) -> Vec<(String, usize)> {
+        let book = Book::default();
+        let library = Library { book: &book, names: &Names::of(&book), persona: "" };
+        candidates(&[text], &library).into_iter().map(|c| (c.name, c.mentions)).collect()
+    }
+
+    #[test]
+    fn a_name_of_several_words_is_counted_whole_also_where_it_begins_a_sentence() {
+        let text =
+            "Ada had the key, and Brother Tome did not. Brother Tome sat. Brother Tome's lamp went out.";
+        assert_eq!(found(text), [("Brother Tome".to_owned(), 3)]);
+    }
+
+    #[test]
+    fn the_first_word_of_a_sentence_is_no_part_of_a_name_by_its_capital_alone() {
+        let text = "Nobody saw Pell. Nobody heard Pell. Yesterday Pell left, and today Pell is back.";
+        assert_eq!(found(text), [("Pell".to_owned(), 4)]);
+    }
 }

@@ -81,7 +81,7 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
     let book = workbench.book();
     let settings = workbench.settings();
     let keymap = Keymap::with(&settings.keys).map_err(|problems| anyhow::anyhow!(problems.join("\n")))?;
-    let chosen = settings.appearance.theme.clone();
+    let chosen = workbench.choices().theme.value;
     let name = chosen.unwrap_or_else(|| if start.light { "light" } else { "dark" }.to_owned());
     let own_themes = workbench.own_themes();
     let theme = theme_of(&own_themes, &name, start.depth);

@@ -146,6 +146,13 @@ impl OpenDocument {
         });
     }
 
+    /// Selects a place that was found, and brings it into view. It is not taken for the author's own selection.
+    pub(super) fn show_found(&mut self, range: Range<usize>) {
+        self.buffer.select(range);
+        self.located = self.buffer.selection();
+        self.view.reveal(&self.buffer);
+    }
+
     /// Captures the selection that the author made, if there is one.
     pub(super) fn captured_by_author(&self) -> Option<Selection> {
         (self.buffer.selection() != self.located).then(|| self.captured()).flatten()

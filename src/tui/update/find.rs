@@ -103,8 +103,7 @@ fn go(app: &mut App, direction: Direction, again: bool) {
         })
     });
     if let Some(range) = &found {
-        buffer.select(range.clone());
-        document.view.reveal(buffer);
+        document.show_found(range.clone());
     }
     if let Some(bar) = app.find.as_mut() {
         bar.found = found.is_some() || empty;

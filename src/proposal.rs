@@ -20,9 +20,10 @@ pub struct Proposal {
     pub id: ProposalId,
     /// Tool that made it.
     pub tool: String,
-    /// Type of the entry that it is about.
-    pub entry_type: EntryType,
-    /// Name of the entry that it is about.
+    /// What kind of thing it is about.
+    #[serde(rename = "entry_type")]
+    pub subject: Subject,
+    /// Name of the entry, or title of the scene or note, that it is about.
     pub entry: String,
     /// What changes, in one line, in the persona's words.
     pub summary: String,
@@ -39,6 +40,55 @@ impl Proposal {
     /// Returns the main file's path.
     pub fn path(&self) -> Option<&BookPath> {
         self.files.first().map(|f| &f.path)
+    }
+}
+
+/// What a proposal is about. In JSON one word: the type of the entry, or the kind of other text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Subject {
+    /// An entry of the Codex.
+    Entry(EntryType),
+    /// Something else.
+    Other(Other),
+}
+
+/// What is no entry and can be proposed all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Other {
+    /// A new file of the manuscript.
+    Scene,
+    /// A new note.
+    Note,
+    /// The editable section of a board member's prompt.
+    Persona,
+    /// One thing in many files, e.g. a name.
+    Book,
+}
+
+impl Subject {
+    /// Returns the word for screens and JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Entry(entry_type) => entry_type.as_str(),
+            Self::Other(Other::Scene) => "scene",
+            Self::Other(Other::Note) => "note",
+            Self::Other(Other::Persona) => "persona",
+            Self::Other(Other::Book) => "book",
+        }
+    }
+}
+
+impl From<EntryType> for Subject {
+    fn from(entry_type: EntryType) -> Self {
+        Self::Entry(entry_type)
+    }
+}
+
+impl std::fmt::Display for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
     }
 }
 

@@ -437,7 +437,7 @@ mod tests {
             let proposal = Proposal {
                 id: ProposalId::new("p-1"),
                 tool: "suggest".into(),
-                entry_type: EntryType::Item,
+                subject: EntryType::Item.into(),
                 entry: args.word,
                 summary: "A test".into(),
                 warnings: vec![],

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{FirstRound, TurnSetup};
 use crate::domain::book::{Book, Note};
-use crate::domain::codex::{Entry, EntryType};
+use crate::domain::codex::{Entry, EntryType, TypeFrom};
 use crate::domain::conversation::{Failure, FailureKind, Usage};
 use crate::domain::ids::{BookPath, CallId, TurnId};
 use crate::domain::manuscript::{Chapter, NumberFrom};
@@ -54,7 +54,9 @@ pub fn entry(entry_type: EntryType, file: &str, name: &str, text: &str) -> Entry
         summary: String::new(),
         fields: Map::new(),
         text: text.into(),
-        body_start,
+        body: body_start..text.len(),
+        heading: None,
+        type_from: TypeFrom::Key("type".into()),
         soul: None,
         warnings: vec![],
     }

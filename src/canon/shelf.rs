@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::domain::book::Book;
-use crate::domain::codex::{Entry, EntryType};
+use crate::domain::codex::{Entry, EntryType, TypeFrom};
 use crate::domain::ids::BookPath;
 use crate::domain::manuscript::{Chapter, NumberFrom};
 use crate::domain::passage::count_words;
@@ -20,7 +20,9 @@ pub fn entry(path: &str, name: &str) -> Entry {
         summary: String::new(),
         fields: serde_json::Map::new(),
         text: Arc::from(""),
-        body_start: 0,
+        body: 0..0,
+        heading: None,
+        type_from: TypeFrom::Folder(folder.to_owned()),
         soul: None,
         warnings: vec![],
     }
@@ -48,7 +50,7 @@ impl With for Entry {
     }
 
     fn text(self, text: &str) -> Self {
-        Self { text: Arc::from(text), ..self }
+        Self { text: Arc::from(text), body: 0..text.len(), ..self }
     }
 }
 

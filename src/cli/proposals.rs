@@ -146,7 +146,7 @@ fn show(context: &Context, workbench: &Workbench, queued: &QueuedProposal) -> Re
         let _ = writeln!(text, "Warning: {warning}");
     }
     let _ = writeln!(text, "{} ({})", proposal.summary, queued.status.as_str());
-    let _ = writeln!(text, "{} {}, by {}\n", proposal.entry_type, proposal.entry, proposal.tool);
+    let _ = writeln!(text, "{} {}, by {}\n", proposal.subject, proposal.entry, proposal.tool);
     text.extend(differences.iter().map(|d| d.diff.as_str()));
     output::text(&text)
 }

@@ -140,7 +140,7 @@ pub(super) fn proposal_json(proposal: &Proposal, status: Status) -> Value {
     json!({
         "id": proposal.id,
         "tool": proposal.tool,
-        "entry_type": proposal.entry_type,
+        "entry_type": proposal.subject,
         "entry": proposal.entry,
         "path": proposal.path(),
         "summary": proposal.summary,

@@ -16,6 +16,8 @@ pub struct Book {
     pub name: String,
     /// What `scritorio.toml` says.
     pub settings: BookSettings,
+    /// The text of `scritorio.toml`; `None` where there is none.
+    pub settings_text: Option<Arc<str>>,
     /// Chapters in reading order.
     pub chapters: Vec<Chapter>,
     /// Codex entries, sorted by type, then by name.

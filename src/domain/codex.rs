@@ -1,5 +1,6 @@
 //! The Codex: canon entries and their types.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -91,8 +92,12 @@ pub struct Entry {
     pub fields: serde_json::Map<String, serde_json::Value>,
     /// The whole main file, exactly as on disk.
     pub text: Arc<str>,
-    /// Byte offset in `text` where the body starts, after the frontmatter.
-    pub body_start: usize,
+    /// Bytes of `text` where the Markdown of this entry stands: all below the frontmatter, or below its heading where the file holds many entries.
+    pub body: Range<usize>,
+    /// Words of the heading that the entry stands under, where its file holds many; `None` where the file is one entry.
+    pub heading: Option<String>,
+    /// What said that it is of its type.
+    pub type_from: TypeFrom,
     /// `soul.md` beside the dossier: the inner life.
     pub soul: Option<Soul>,
     /// What could not be read as meant.
@@ -102,7 +107,15 @@ pub struct Entry {
 impl Entry {
     /// Returns the Markdown below the frontmatter.
     pub fn body(&self) -> &str {
-        &self.text[self.body_start..]
+        &self.text[self.body.clone()]
+    }
+
+    /// Returns what tells this entry from all others: its path, and its heading where the file holds many (`codex/people.md#Mira Okafor`).
+    pub fn address(&self) -> String {
+        match &self.heading {
+            Some(heading) => format!("{}#{heading}", self.path),
+            None => self.path.as_str().to_owned(),
+        }
     }
 
     /// Returns the name and all aliases, the title with the name and the title with the last word of the name.
@@ -119,6 +132,21 @@ impl Entry {
         names.retain(|n| !n.trim().is_empty() && seen.insert(n.clone()));
         names
     }
+}
+
+/// What said that a file or a heading is an entry of its type, strongest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TypeFrom {
+    /// A key of its frontmatter, e.g. `type`.
+    Key(String),
+    /// A tag, e.g. `#character`.
+    Tag(String),
+    /// The name of a folder above it.
+    Folder(String),
+    /// The name of the file that it stands in, e.g. `characters.md`.
+    File(String),
+    /// The heading above it, e.g. `# Places`.
+    Heading(String),
 }
 
 /// The inner life of a character, in its own file.

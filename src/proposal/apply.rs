@@ -93,7 +93,7 @@ mod tests {
         Proposal {
             id: ProposalId::new("p-1"),
             tool: "propose_codex_update".into(),
-            entry_type: EntryType::Character,
+            subject: EntryType::Character.into(),
             entry: "Adrian Vale".into(),
             summary: String::new(),
             warnings: vec![],

@@ -220,6 +220,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::domain::codex::TypeFrom;
 
     fn book(paths: &[(&str, EntryType)]) -> Book {
         let entries = paths.iter().map(|(path, entry_type)| Entry {
@@ -231,7 +232,9 @@ mod tests {
             summary: String::new(),
             fields: serde_json::Map::new(),
             text: Arc::from(""),
-            body_start: 0,
+            body: 0..0,
+            heading: None,
+            type_from: TypeFrom::Key("type".into()),
             soul: None,
             warnings: vec![],
         });

@@ -154,7 +154,7 @@ mod tests {
     use tokio::sync::mpsc::unbounded_channel;
 
     use super::*;
-    use crate::domain::codex::{Entry, EntryType};
+    use crate::domain::codex::{Entry, EntryType, TypeFrom};
     use crate::domain::frontmatter;
     use crate::domain::ids::BookPath;
     use crate::domain::manuscript::{Chapter, NumberFrom};
@@ -198,7 +198,9 @@ mod tests {
             summary: prose.unwrap_or_default().to_owned(),
             fields,
             text: text.into(),
-            body_start,
+            body: body_start..text.len(),
+            heading: None,
+            type_from: TypeFrom::Key("type".into()),
             soul: None,
             warnings: vec![],
         }

@@ -22,7 +22,7 @@ use self::layout::{Layout, Zone};
 use self::load::Loaded;
 use crate::config;
 use crate::domain::book::{Book, BookSettings, Note, Warning};
-use crate::domain::codex::{Entry, EntryType, Soul};
+use crate::domain::codex::{Entry, EntryType, Soul, TypeFrom};
 use crate::domain::ids::BookPath;
 use crate::domain::passage::{fold, readable_stem};
 
@@ -90,7 +90,8 @@ fn without_doubles(layout: &Layout, files: Vec<scan::File>) -> Vec<scan::File> {
 /// The settings with what is needed to point into their file.
 struct Settings {
     read: BookSettings,
-    text: String,
+    /// `None`: there is no such file.
+    text: Option<String>,
     path: BookPath,
     warnings: Vec<Warning>,
 }
@@ -101,11 +102,13 @@ impl Settings {
         let error =
             |line, column, message| ReadError::Settings { file: file.to_owned(), line, column, message };
         let text = match std::fs::read(root.join(file)) {
-            Ok(bytes) => String::from_utf8(bytes).map_err(|_| error(1, 1, "it is not UTF-8".to_owned()))?,
-            Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Ok(bytes) => {
+                Some(String::from_utf8(bytes).map_err(|_| error(1, 1, "it is not UTF-8".to_owned()))?)
+            }
+            Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => None,
             Err(source) => return Err(ReadError::Folder { path: root.join(file), source }),
         };
-        let (read, problems) = config::book::parse(&text)
+        let (read, problems) = config::book::parse(text.as_deref().unwrap_or_default())
             .map_err(|problem| error(problem.line, problem.column, problem.message))?;
         #[expect(clippy::expect_used, reason = "a constant that is a path of a book")]
         let path = BookPath::new(file).expect("a path");
@@ -119,11 +122,14 @@ impl Settings {
 
     /// A warning about a value, at its place in the file.
     fn warning(&self, value: &str, message: String) -> Warning {
-        let at = self.text.find(value).unwrap_or(0);
-        let (line, column) = crate::domain::passage::line_column(&self.text, at);
+        let text = self.text.as_deref().unwrap_or_default();
+        let (line, column) = crate::domain::passage::line_column(text, text.find(value).unwrap_or(0));
         Warning { path: self.path.clone(), line, column, message }
     }
 }
+
+/// A type, and what said so.
+type Typed = (EntryType, TypeFrom);
 
 /// A book as it is put together.
 struct Draft {
@@ -131,7 +137,7 @@ struct Draft {
     book: Book,
     chapters: Vec<Loaded>,
     /// Files that may be canon, with the type that they give themselves.
-    canon: Vec<(Loaded, Option<EntryType>)>,
+    canon: Vec<(Loaded, Option<Typed>)>,
 }
 
 impl Draft {
@@ -170,6 +176,7 @@ impl Draft {
         self.book.chapters = load::map(&placed, |(position, file)| chapter::chapter(file, *position));
         self.entries();
         self.book.others.sort();
+        self.book.settings_text = settings.text.map(Arc::from);
         self.book.settings = settings.read;
         self.book
     }
@@ -182,9 +189,9 @@ impl Draft {
             .filter(|(file, _)| Part::of(&file.path) == Part::Dossier)
             .filter_map(|(file, _)| file.path.parent().map(str::to_owned))
             .collect();
-        let mut souls: Vec<(Loaded, Option<EntryType>)> = vec![];
+        let mut souls: Vec<(Loaded, Option<Typed>)> = vec![];
         let mut mains: HashMap<String, usize> = HashMap::new();
-        let mut typed: Vec<(Loaded, EntryType)> = vec![];
+        let mut typed: Vec<(Loaded, Typed)> = vec![];
         for (file, own) in canon {
             let part = Part::of(&file.path);
             if part == Part::Soul {
@@ -209,7 +216,7 @@ impl Draft {
             }
             typed.push((file, entry_type));
         }
-        self.book.entries = load::map(&typed, |(file, entry_type)| entry::entry(file, *entry_type));
+        self.book.entries = load::map(&typed, |(file, entry_type)| entry::entry(file, entry_type.clone()));
         for (file, own) in souls {
             self.soul(file, own, &mains);
         }
@@ -218,7 +225,7 @@ impl Draft {
     }
 
     /// Puts a soul beside its dossier; one that stands alone is an entry.
-    fn soul(&mut self, file: Loaded, own: Option<EntryType>, mains: &HashMap<String, usize>) {
+    fn soul(&mut self, file: Loaded, own: Option<Typed>, mains: &HashMap<String, usize>) {
         let main = file.path.parent().and_then(|folder| mains.get(folder));
         if let Some(entry) = main.and_then(|at| self.book.entries.get_mut(*at)) {
             entry.warnings.extend(file.warnings());
@@ -282,7 +289,8 @@ pub fn with_text(book: &Book, path: &BookPath, text: impl Into<Arc<str>>) -> Boo
         book.notes[at] = note(&file);
     } else if let Some(entry) = book.entries.iter_mut().find(|entry| &entry.path == path) {
         let soul = entry.soul.take();
-        let entry_type = entry::own_type(&file, true).unwrap_or(entry.entry_type);
+        let entry_type =
+            entry::own_type(&file, true).unwrap_or_else(|| (entry.entry_type, entry.type_from.clone()));
         *entry = Entry { soul, ..entry::entry(&file, entry_type) };
         sort_entries(&mut book.entries);
     } else if let Some(soul) =

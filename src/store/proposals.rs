@@ -167,7 +167,7 @@ mod tests {
         Proposal {
             id: ProposalId::new(id),
             tool: "propose_codex_update".into(),
-            entry_type: EntryType::Character,
+            subject: EntryType::Character.into(),
             entry: "Mira Okafor".into(),
             summary: "Mira is the ally".into(),
             warnings: vec![],

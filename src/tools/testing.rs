@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::desk::{Desk, Limits, Outcome, Seen};
 use super::{Registry, ToolError};
 use crate::domain::book::{Book, Note};
-use crate::domain::codex::{Entry, EntryType, Soul};
+use crate::domain::codex::{Entry, EntryType, Soul, TypeFrom};
 use crate::domain::ids::BookPath;
 use crate::domain::manuscript::{Chapter, NumberFrom};
 use crate::domain::{frontmatter, passage};
@@ -72,7 +72,9 @@ impl Shelf {
             text: Arc::from(text),
             soul: None,
             warnings: vec![],
-            body_start,
+            body: body_start..text.len(),
+            heading: None,
+            type_from: TypeFrom::Key("type".into()),
             fields,
             path,
         });

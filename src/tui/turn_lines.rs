@@ -263,7 +263,7 @@ fn card(id: &ProposalId, frame: &Frame<'_>, laid: &mut Laid) {
     let style = frame.theme.style(role);
     let frame_style = frame.theme.style(Role::Border);
     let inner = width.saturating_sub(4);
-    let title = format!("─ Proposal · {} · {} ", proposal.entry_type, safe_text::line(&proposal.entry));
+    let title = format!("─ Proposal · {} · {} ", proposal.subject, safe_text::line(&proposal.entry));
     let title = text::fit(&title, inner);
     let fill = (inner + 2).saturating_sub(text::width(&title));
     laid.lines.push(Line::from(vec![

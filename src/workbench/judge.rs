@@ -313,7 +313,7 @@ mod tests {
             let proposal = Proposal {
                 id: id.clone(),
                 tool: "propose_codex_update".into(),
-                entry_type: EntryType::Character,
+                subject: EntryType::Character.into(),
                 entry: "Mira".into(),
                 summary: "Mira is an ally".into(),
                 warnings: vec![],

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::load::Loaded;
 use super::{fields, kind, markup};
-use crate::domain::codex::{Entry, EntryType};
+use crate::domain::codex::{Entry, EntryType, TypeFrom};
 use crate::domain::ids::BookPath;
 use crate::domain::passage::{fold, readable_stem};
 
@@ -42,8 +42,8 @@ pub fn folder_name(path: &BookPath) -> Option<&str> {
 }
 
 /// The type that a file gives itself: frontmatter, or a Dataview field or tag in its body where `body_counts`.
-pub fn own_type(file: &Loaded, body_counts: bool) -> Option<EntryType> {
-    kind::from_fields(&file.front.fields).or_else(|| {
+pub fn own_type(file: &Loaded, body_counts: bool) -> Option<(EntryType, TypeFrom)> {
+    let own = kind::from_fields(&file.front.fields).or_else(|| {
         let body = &file.text[file.split.body_start..];
         if !body_counts || !(body.contains('#') || body.contains("::")) {
             return None;
@@ -52,16 +52,19 @@ pub fn own_type(file: &Loaded, body_counts: bool) -> Option<EntryType> {
         let inline = with_dataview(&Map::new(), &lines);
         kind::from_fields(&inline)
             .or_else(|| lines.iter().flat_map(|line| markup::hashtags(line)).find_map(kind::from_tag))
-    })
+    });
+    own.map(|entry_type| (entry_type, TypeFrom::Key("type".to_owned())))
 }
 
 /// The type that the nearest folder above a file names.
-pub fn folder_type(path: &BookPath) -> Option<EntryType> {
-    path.parent()?.rsplit('/').find_map(kind::from_folder)
+pub fn folder_type(path: &BookPath) -> Option<(EntryType, TypeFrom)> {
+    path.parent()?
+        .rsplit('/')
+        .find_map(|name| Some((kind::from_folder(name)?, TypeFrom::Folder(name.to_owned()))))
 }
 
 /// Reads an entry of a type that is known by now.
-pub fn entry(file: &Loaded, entry_type: EntryType) -> Entry {
+pub fn entry(file: &Loaded, (entry_type, type_from): (EntryType, TypeFrom)) -> Entry {
     let body = &file.text[file.split.body_start..];
     let lines = markup::lines(body);
     let headings = markup::headings(&lines);
@@ -88,7 +91,9 @@ pub fn entry(file: &Loaded, entry_type: EntryType) -> Entry {
         summary,
         fields: all,
         text: Arc::clone(&file.text),
-        body_start: file.split.body_start,
+        body: file.split.body_start..file.text.len(),
+        heading: None,
+        type_from,
         soul: None,
         warnings: file.warnings(),
     }

@@ -80,7 +80,7 @@ impl ProposeTool for CreateEntry {
         let proposal = Proposal {
             id: ProposalId::mint(),
             tool: self.name().to_owned(),
-            entry_type: args.entry_type,
+            subject: args.entry_type.into(),
             entry: name.to_owned(),
             summary: shorten(summary, MAX_SUMMARY),
             warnings,
@@ -244,7 +244,7 @@ fn draft(desk: &Desk<'_>, proposal: Proposal) -> Draft {
         "applied": false,
         "proposalId": proposal.id,
         "path": proposal.path(),
-        "type": proposal.entry_type,
+        "type": proposal.subject,
         "name": proposal.entry,
         "change": "create",
         "warnings": proposal.warnings,
@@ -262,7 +262,7 @@ fn draft(desk: &Desk<'_>, proposal: Proposal) -> Draft {
     let evidence = Evidence {
         resolved: proposal.files.iter().map(|f| f.path.clone()).collect(),
         title: Some(proposal.entry.clone()),
-        kind: Some(proposal.entry_type.to_string()),
+        kind: Some(proposal.subject.to_string()),
         results: 1,
         truncated: cut,
         ..Evidence::default()

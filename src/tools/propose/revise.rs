@@ -103,7 +103,7 @@ fn draft(desk: &Desk<'_>, revision: &Revision<'_>, entry: &Entry, change: &Chang
     let proposal = (!nothing).then(|| Proposal {
         id: ProposalId::mint(),
         tool: revision.tool.to_owned(),
-        entry_type: entry.entry_type,
+        subject: entry.entry_type.into(),
         entry: entry.name.clone(),
         summary: shorten(revision.summary, MAX_SUMMARY),
         warnings: change.warnings.clone(),

@@ -363,7 +363,7 @@ impl DiffPopup {
 
     pub(super) fn draw(&self, frame: &mut Frame<'_>, theme: &Theme, keymap: &Keymap) -> Option<Position> {
         let proposal = &self.queued.proposal;
-        let title = format!("{} · {}", proposal.entry_type, proposal.entry);
+        let title = format!("{} · {}", proposal.subject, proposal.entry);
         let (width, height) = self.size;
         if let Some(editing) = &self.editor {
             let leave = if editing.leaving { "again throws the edit away" } else { "leave it" };

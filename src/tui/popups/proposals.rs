@@ -12,7 +12,7 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
         let queued = app.proposals.get(id)?;
         let (state, _) = state_words(queued.status, queued.proposal.edited);
         let label = format!("{} · {}", queued.proposal.entry, queued.proposal.summary);
-        Some(Item::new(&label, state, Msg::Review(id.clone())).kind(queued.proposal.entry_type.as_str()))
+        Some(Item::new(&label, state, Msg::Review(id.clone())).kind(queued.proposal.subject.as_str()))
     });
     let items: Vec<Item> = items.collect();
     if items.is_empty() {

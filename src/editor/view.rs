@@ -69,6 +69,8 @@ pub struct View {
     /// A cursor between two rows stands at the end of the first one.
     at_row_end: Option<At<()>>,
     typewriter: bool,
+    /// A byte that was to be centred before the view had a size.
+    to_center: Option<usize>,
 }
 
 impl View {
@@ -91,6 +93,12 @@ impl View {
             self.wrapped.clear();
         }
         (self.width, self.height) = (width, height);
+        if height > 0
+            && let Some(at) = self.to_center.take()
+        {
+            self.center(buffer, at);
+            return;
+        }
         match cursor_row.filter(|_| height > 0) {
             Some(row) => {
                 let cursor = self.place_of_cursor(buffer);
@@ -165,9 +173,10 @@ impl View {
         self.top = self.top.max(lowest);
     }
 
-    /// Scrolls so that a byte is about a third down the screen.
+    /// Scrolls so that a byte is about a third down the screen; a view without a size does so once it has one.
     pub fn center(&mut self, buffer: &Buffer, at: usize) {
         self.sync(buffer);
+        self.to_center = (self.height == 0).then_some(at);
         let place = self.place_of(buffer, at);
         let lowest = self.lowest_top(buffer);
         self.top = self.step(buffer, place, -((self.height / 3) as isize)).min(lowest);
@@ -199,8 +208,9 @@ impl View {
             self.buffer = Some(buffer.id());
             self.wrapped.clear();
             self.top = Place::default();
-            (self.goal, self.at_row_end) = (None, None);
+            (self.goal, self.at_row_end, self.to_center) = (None, None, None);
         } else if self.revision != buffer.revision() {
+            self.to_center = None;
             match buffer.line_changes_since(self.revision) {
                 Some(changes) => changes.for_each(|change| self.follow(change)),
                 None => self.wrapped.clear(),

@@ -68,6 +68,8 @@ pub struct View {
     goal: Option<At<usize>>,
     /// A cursor between two rows stands at the end of the first one.
     at_row_end: Option<At<()>>,
+    /// The cursor is to be in sight when the view is looked at next.
+    to_reveal: bool,
     typewriter: bool,
     /// A byte that was to be centred before the view had a size.
     to_center: Option<usize>,
@@ -151,9 +153,18 @@ impl View {
         self.top = if rows > 0 { target.min(lowest).max(self.top) } else { target };
     }
 
+    /// Like [`View::reveal`], but only when the view is looked at next: of many edits in a row the last one alone costs a look.
+    pub fn reveal_later(&mut self) {
+        self.to_reveal = true;
+    }
+
     /// Brings the cursor into sight, after an edit or a motion, with some rows of context.
     pub fn reveal(&mut self, buffer: &Buffer) {
+        self.to_reveal = true;
         self.sync(buffer);
+    }
+
+    fn bring_into_sight(&mut self, buffer: &Buffer) {
         if self.height == 0 {
             return;
         }
@@ -222,6 +233,9 @@ impl View {
         }
         let rows = self.rows_of(buffer, self.top.line).len();
         self.top.row = self.top.row.min(rows - 1);
+        if std::mem::take(&mut self.to_reveal) {
+            self.bring_into_sight(buffer);
+        }
     }
 
     /// Forgets the lines that changed, and renumbers those after them. A change within a line only damages its rows.

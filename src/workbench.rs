@@ -18,6 +18,7 @@ pub mod peek;
 pub mod provider;
 pub mod recover;
 pub mod save;
+pub mod search;
 pub mod settings;
 
 pub use ask::{Ask, Finished};
@@ -26,6 +27,7 @@ pub use open::{OpenError, Overrides, Surroundings, Workbench};
 pub use past::PastConversation;
 pub use peek::Peek;
 pub use recover::{Desk, Edit, Recovered, RecoveryLog};
+pub use search::{Hit, HitKind};
 
 // What front ends see of the layers that they may not use themselves.
 pub use crate::persona::board::{Member, member, members};

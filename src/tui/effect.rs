@@ -33,6 +33,8 @@ pub(super) enum Effect {
     Peek(Box<Ask>),
     /// Judge a proposal.
     Judge(Verdict),
+    /// Look for words in the whole book.
+    Search(String),
     /// Read the folder again.
     Refresh,
     /// Find out how the names of the Codex may stand in the text.

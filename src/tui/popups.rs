@@ -12,6 +12,7 @@ pub(super) mod key_entry;
 pub(super) mod new_entry;
 pub(super) mod palette;
 pub(super) mod proposals;
+pub(super) mod search;
 pub(super) mod text;
 
 use std::time::Instant;
@@ -38,6 +39,8 @@ pub(super) enum Popup {
     Confirm(confirm::Confirm),
     /// One line to type.
     Field(field::Field),
+    /// A search of the whole book.
+    Search(search::SearchPopup),
     /// A proposal to judge.
     Diff(Box<diff::DiffPopup>),
 }
@@ -61,18 +64,21 @@ impl Popup {
             Self::Text(p) => p.key(key, keymap),
             Self::Confirm(p) => p.key(key, now),
             Self::Field(p) => p.key(key),
+            Self::Search(p) => p.key(key, keymap),
             Self::Diff(p) => p.key(key, keymap, now),
         }
     }
 
-    /// Offers pasted text to the popup. Only fields take it.
-    pub(super) fn paste(&mut self, text: &str) {
+    /// Offers pasted text to the popup. Only fields take it. Returns what it asks for then, if anything.
+    pub(super) fn paste(&mut self, text: &str) -> Option<Msg> {
         match self {
             Self::Chooser(p) => p.paste(text),
             Self::Field(p) => p.paste(text),
             Self::Diff(p) => p.paste(text),
+            Self::Search(p) => return p.paste(text),
             Self::Text(_) | Self::Confirm(_) => {}
         }
+        None
     }
 
     /// Scrolls the popup.
@@ -81,6 +87,7 @@ impl Popup {
             Self::Chooser(p) => p.step(rows),
             Self::Text(p) => p.scroll(rows),
             Self::Diff(p) => p.scroll(rows),
+            Self::Search(p) => p.step(rows),
             Self::Confirm(_) | Self::Field(_) => {}
         }
     }
@@ -91,6 +98,7 @@ impl Popup {
             Self::Chooser(p) => p.lay_out(screen),
             Self::Text(p) => p.lay_out(screen, theme),
             Self::Diff(p) => p.lay_out(screen, theme),
+            Self::Search(p) => p.lay_out(screen),
             Self::Confirm(_) | Self::Field(_) => {}
         }
     }
@@ -102,6 +110,7 @@ impl Popup {
             Self::Text(p) => p.draw(frame, theme),
             Self::Confirm(p) => p.draw(frame, theme),
             Self::Field(p) => p.draw(frame, theme),
+            Self::Search(p) => p.draw(frame, theme),
             Self::Diff(p) => p.draw(frame, theme, keymap),
         }
     }

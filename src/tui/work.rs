@@ -22,6 +22,9 @@ use super::recovery::Recovery;
 /// Earlier conversations that the palette offers.
 const PAST: usize = 50;
 
+/// Hits that a search of the book shows.
+const HITS: usize = 50;
+
 /// The open book and what runs in the background for it.
 pub(super) struct Work {
     workbench: Workbench,
@@ -225,6 +228,10 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             }
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
+        Effect::Search(query) => {
+            let hits = bench.search_book(&query, HITS);
+            Msg::Hits(query, hits)
+        }
         Effect::FindNames => {
             let book = bench.book();
             let names = Names::of(&book);

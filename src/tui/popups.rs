@@ -75,7 +75,7 @@ impl Popup {
             Self::Chooser(p) => p.paste(text),
             Self::Field(p) => p.paste(text),
             Self::Diff(p) => p.paste(text),
-            Self::Search(p) => return p.paste(text),
+            Self::Search(p) => return Some(p.paste(text)),
             Self::Text(_) | Self::Confirm(_) => {}
         }
         None

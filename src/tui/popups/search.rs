@@ -99,9 +99,9 @@ impl SearchPopup {
         self.hits.get(self.list.selected()?.value)
     }
 
-    pub(super) fn paste(&mut self, words: &str) -> Option<Msg> {
+    pub(super) fn paste(&mut self, words: &str) -> Msg {
         self.query.insert(words);
-        Some(self.ask())
+        self.ask()
     }
 
     pub(super) fn step(&mut self, rows: isize) {

@@ -40,6 +40,7 @@ pub(super) fn at_start(app: &App) -> Vec<Effect> {
         Effect::ReadConversation(None),
         Effect::ReadRecovered,
         Effect::ListConversations,
+        Effect::Index,
     ]);
     if app.documents.is_empty()
         && let Some(first) = app.book.chapters.first()
@@ -221,10 +222,16 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         Effect::Refresh => match bench.refresh() {
             Ok(book) => {
                 let names = Names::of(&book);
-                Msg::BookRead(book, names)
+                send(out, Msg::BookRead(Arc::clone(&book), names));
+                bench.index_of(&book);
+                return;
             }
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
+        Effect::Index => {
+            bench.index_of(&bench.book());
+            return;
+        }
         Effect::FindNames => {
             let book = bench.book();
             let names = Names::of(&book);
@@ -243,7 +250,9 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
                     let names = Names::of(&book);
                     send(out, Msg::BookRead(book, names));
                 }
-                Msg::Show(path, None)
+                send(out, Msg::Show(path, None));
+                bench.index_of(&bench.book());
+                return;
             }
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },

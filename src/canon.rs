@@ -5,6 +5,7 @@
 pub mod index;
 pub mod lookup;
 pub mod manuscript;
+pub mod meaning;
 pub mod mentions;
 pub mod search;
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod init;
 pub mod judge;
 pub mod keys;
 pub mod look;
+pub mod meaning;
 pub mod new_entry;
 pub mod open;
 pub mod past;

@@ -19,6 +19,7 @@ pub mod past;
 pub mod peek;
 pub mod provider;
 pub mod recover;
+pub mod review;
 pub mod save;
 pub mod search;
 pub mod settings;
@@ -30,6 +31,7 @@ pub use past::PastConversation;
 pub use peek::Peek;
 pub use recover::{Desk, Edit, Recovered, RecoveryLog};
 pub use search::{Hit, HitKind};
+pub use review::{FileReview, Outcome, Review};
 
 // What front ends see of the layers that they may not use themselves.
 pub use crate::persona::board::{Member, member, members};

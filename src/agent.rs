@@ -16,6 +16,7 @@ mod testing;
 
 use std::sync::Arc;
 
+use crate::canon::index::LaterIndex;
 use crate::domain::book::Book;
 use crate::domain::ids::{BookPath, TurnId};
 use crate::providers::{Item, Options, Provider};
@@ -36,6 +37,8 @@ pub struct TurnSetup {
     pub registry: Arc<Registry>,
     /// The book, with the open document's unsaved text in place.
     pub book: Arc<Book>,
+    /// The index of that book, made when a tool needs it.
+    pub index: LaterIndex,
     /// The open document.
     pub current: Option<BookPath>,
     /// The captured selection.

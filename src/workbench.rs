@@ -7,6 +7,7 @@ mod chat;
 pub mod demo;
 pub mod doctor;
 mod history;
+mod index;
 pub mod init;
 pub mod judge;
 pub mod keys;

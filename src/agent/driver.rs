@@ -140,6 +140,7 @@ impl Driver {
         let result = tokio::task::spawn_blocking(move || {
             let desk = Desk {
                 book: &setup.book,
+                index: setup.index.get(),
                 current: setup.current.as_ref(),
                 selection: setup.selection.as_ref(),
                 seen: &seen,

@@ -279,6 +279,7 @@ impl Workbench {
         let registry = Registry::advisor().without(&book.settings.disabled_tools);
         let desk = Desk {
             book: &book,
+            index: &self.index_of(&book),
             current: ask.current.as_ref().map(|(path, _)| path),
             selection: ask.selection.as_ref(),
             seen: &Seen::default(),

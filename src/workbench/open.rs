@@ -13,6 +13,7 @@ use crate::providers::responses::Responses;
 use crate::store;
 use crate::store::lock::Lock;
 
+use super::index::Indexes;
 use super::keys::Keys;
 
 /// An open book with its settings, stores and sessions. Cheap to clone: clones share everything.
@@ -28,6 +29,7 @@ pub(super) struct Inner {
     pub overrides: Overrides,
     pub settings: RwLock<(Arc<UserSettings>, Vec<Problem>)>,
     pub book: RwLock<Arc<Book>>,
+    pub indexes: Indexes,
     pub keys: Keys,
     /// Servers by address, made once each: a client loads certificates, and a provider remembers what it learned about its server.
     pub servers: Mutex<BTreeMap<Option<String>, Arc<Responses>>>,
@@ -109,6 +111,7 @@ impl Workbench {
             overrides,
             settings: RwLock::new((Arc::new(settings.0), settings.1)),
             book: RwLock::new(Arc::new(book)),
+            indexes: Indexes::default(),
             keys,
             servers: Mutex::default(),
             lock: Mutex::default(),

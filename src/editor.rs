@@ -474,6 +474,11 @@ mod tests {
         assert_eq!(view.cursor_cell(&buffer), Some((0, 2 - view.top_line() as u16)));
         view.center(&buffer, buffer.line_start(20));
         assert_eq!(view.top_line(), 17);
+
+        let mut unseen = View::new();
+        unseen.center(&buffer, buffer.line_start(20));
+        unseen.resize(&buffer, 20, 10);
+        assert_eq!(unseen.top_line(), 17, "a place that was to be shown before there was a screen");
     }
 
     #[test]

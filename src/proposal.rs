@@ -101,8 +101,16 @@ pub struct FileChange {
     pub base: Option<String>,
     /// SHA-256 of `base`, lowercase hex of the raw bytes.
     pub base_hash: Option<String>,
-    /// The whole file as it would be.
-    pub proposed: String,
+    /// The whole file as it would be; `None` where it would be removed. Never absent in JSON: a torn line must not read as a removal.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub proposed: Option<String>,
+}
+
+impl FileChange {
+    /// Returns the whole file as it would be; empty where it would be removed.
+    pub fn text(&self) -> &str {
+        self.proposed.as_deref().unwrap_or_default()
+    }
 }
 
 /// What became of a proposal.

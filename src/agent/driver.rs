@@ -445,7 +445,7 @@ mod tests {
                     path: path("codex/items/x.md"),
                     base: None,
                     base_hash: None,
-                    proposed: "# X\n".into(),
+                    proposed: Some("# X\n".into()),
                 }],
                 edited: false,
             };

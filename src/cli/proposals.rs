@@ -113,6 +113,8 @@ struct Difference {
     base_hash: Option<String>,
     current: Option<String>,
     proposed: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    removed: bool,
     diff: String,
 }
 
@@ -120,13 +122,13 @@ fn differences(workbench: &Workbench, queued: &QueuedProposal) -> Vec<Difference
     let difference = |file: &FileChange| {
         let current = workbench.text_now(&file.path);
         // What the proposal changes is against its own base: the present text may hold it already, or more.
-        let diff =
-            diff::unified(file.path.as_str(), file.base.as_deref().unwrap_or_default(), &file.proposed);
+        let diff = diff::unified(file.path.as_str(), file.base.as_deref().unwrap_or_default(), file.text());
         Difference {
             path: file.path.clone(),
             base_hash: file.base_hash.clone(),
             current,
-            proposed: file.proposed.clone(),
+            proposed: file.text().to_owned(),
+            removed: file.proposed.is_none(),
             diff,
         }
     };

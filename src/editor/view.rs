@@ -68,7 +68,11 @@ pub struct View {
     goal: Option<At<usize>>,
     /// A cursor between two rows stands at the end of the first one.
     at_row_end: Option<At<()>>,
+    /// The cursor is to be in sight when the view is looked at next.
+    to_reveal: bool,
     typewriter: bool,
+    /// A byte that was to be centred before the view had a size.
+    to_center: Option<usize>,
 }
 
 impl View {
@@ -91,6 +95,12 @@ impl View {
             self.wrapped.clear();
         }
         (self.width, self.height) = (width, height);
+        if height > 0
+            && let Some(at) = self.to_center.take()
+        {
+            self.center(buffer, at);
+            return;
+        }
         match cursor_row.filter(|_| height > 0) {
             Some(row) => {
                 let cursor = self.place_of_cursor(buffer);
@@ -143,9 +153,18 @@ impl View {
         self.top = if rows > 0 { target.min(lowest).max(self.top) } else { target };
     }
 
+    /// Like [`View::reveal`], but only when the view is looked at next: of many edits in a row the last one alone costs a look.
+    pub fn reveal_later(&mut self) {
+        self.to_reveal = true;
+    }
+
     /// Brings the cursor into sight, after an edit or a motion, with some rows of context.
     pub fn reveal(&mut self, buffer: &Buffer) {
+        self.to_reveal = true;
         self.sync(buffer);
+    }
+
+    fn bring_into_sight(&mut self, buffer: &Buffer) {
         if self.height == 0 {
             return;
         }
@@ -165,9 +184,10 @@ impl View {
         self.top = self.top.max(lowest);
     }
 
-    /// Scrolls so that a byte is about a third down the screen.
+    /// Scrolls so that a byte is about a third down the screen; a view without a size does so once it has one.
     pub fn center(&mut self, buffer: &Buffer, at: usize) {
         self.sync(buffer);
+        self.to_center = (self.height == 0).then_some(at);
         let place = self.place_of(buffer, at);
         let lowest = self.lowest_top(buffer);
         self.top = self.step(buffer, place, -((self.height / 3) as isize)).min(lowest);
@@ -199,8 +219,9 @@ impl View {
             self.buffer = Some(buffer.id());
             self.wrapped.clear();
             self.top = Place::default();
-            (self.goal, self.at_row_end) = (None, None);
+            (self.goal, self.at_row_end, self.to_center) = (None, None, None);
         } else if self.revision != buffer.revision() {
+            self.to_center = None;
             match buffer.line_changes_since(self.revision) {
                 Some(changes) => changes.for_each(|change| self.follow(change)),
                 None => self.wrapped.clear(),
@@ -212,6 +233,9 @@ impl View {
         }
         let rows = self.rows_of(buffer, self.top.line).len();
         self.top.row = self.top.row.min(rows - 1);
+        if std::mem::take(&mut self.to_reveal) {
+            self.bring_into_sight(buffer);
+        }
     }
 
     /// Forgets the lines that changed, and renumbers those after them. A change within a line only damages its rows.

@@ -12,8 +12,8 @@ pub struct Write {
     pub path: BookPath,
     /// Its bytes before; `None` when it must not exist.
     pub before: Option<String>,
-    /// Its bytes after.
-    pub after: String,
+    /// Its bytes after; `None` when it is removed.
+    pub after: Option<String>,
 }
 
 /// Why a proposal can't be applied as it stands.
@@ -54,24 +54,39 @@ pub fn plan(
         let path = file.path.clone();
         let base = file.base.as_deref().unwrap_or_default();
         let chosen = hunks.get(i).map_or(&[][..], Vec::as_slice);
-        let wanted = diff::apply_hunks(base, &file.proposed, chosen);
+        let Some(proposed) = &file.proposed else {
+            writes.extend(removal(file, now(file), chosen)?);
+            continue;
+        };
+        let wanted = diff::apply_hunks(base, proposed, chosen);
         let unwanted = wanted == base;
         match (&file.base, now(file)) {
             _ if unwanted => {}
             (None, Some(_)) => return Err(Conflict::Exists { path }),
-            (None, None) => writes.push(Write { path, before: None, after: wanted }),
+            (None, None) => writes.push(Write { path, before: None, after: Some(wanted) }),
             (Some(_), None) => return Err(Conflict::Gone { path }),
             (Some(_), Some(now)) => {
                 let Some(after) = diff::merge(base, &now, &wanted) else {
                     return Err(Conflict::Changed { path });
                 };
                 if after != now {
-                    writes.push(Write { path, before: Some(now), after });
+                    writes.push(Write { path, before: Some(now), after: Some(after) });
                 }
             }
         }
     }
     if writes.is_empty() { Err(Conflict::Nothing) } else { Ok(writes) }
+}
+
+/// A file is removed whole, and only as the proposal saw it: words that were written since are not thrown away.
+fn removal(file: &FileChange, now: Option<String>, chosen: &[bool]) -> Result<Option<Write>, Conflict> {
+    let path = file.path.clone();
+    match now {
+        _ if chosen.contains(&false) => Ok(None),
+        None => Ok(None),
+        now if now == file.base => Ok(Some(Write { path, before: now, after: None })),
+        Some(_) => Err(Conflict::Changed { path }),
+    }
 }
 
 #[cfg(test)]
@@ -87,7 +102,7 @@ mod tests {
                 path: BookPath::new(path).unwrap(),
                 base: base.map(str::to_owned),
                 base_hash: None,
-                proposed: (*proposed).to_owned(),
+                proposed: Some((*proposed).to_owned()),
             })
             .collect();
         Proposal {
@@ -110,7 +125,7 @@ mod tests {
         let writes = plan(&p, |f| f.base.clone(), &[]).unwrap();
         assert_eq!(writes.len(), 1);
         assert_eq!(writes[0].before.as_deref(), Some(BASE));
-        assert_eq!(writes[0].after, "one\ntwo\nthree\nfour\n5\n");
+        assert_eq!(writes[0].after.as_deref(), Some("one\ntwo\nthree\nfour\n5\n"));
     }
 
     #[test]
@@ -119,7 +134,7 @@ mod tests {
         let now = "zero\none\ntwo\nthree\nfour\nfive\n";
         let writes = plan(&p, |_| Some(now.into()), &[]).unwrap();
         assert_eq!(writes[0].before.as_deref(), Some(now));
-        assert_eq!(writes[0].after, "zero\none\ntwo\nthree\nfour\n5\n");
+        assert_eq!(writes[0].after.as_deref(), Some("zero\none\ntwo\nthree\nfour\n5\n"));
     }
 
     #[test]
@@ -144,7 +159,7 @@ mod tests {
         let p = proposal(&[("a.md", Some(BASE), "1\ntwo\nthree\nfour\n5\n")]);
         let now = |f: &FileChange| f.base.clone();
         let writes = plan(&p, now, &[vec![false, true]]).unwrap();
-        assert_eq!(writes[0].after, "one\ntwo\nthree\nfour\n5\n");
+        assert_eq!(writes[0].after.as_deref(), Some("one\ntwo\nthree\nfour\n5\n"));
         assert_eq!(plan(&p, now, &[vec![false, false]]), Err(Conflict::Nothing));
     }
 
@@ -154,6 +169,22 @@ mod tests {
         let writes = plan(&p, |_| None, &[vec![true], vec![false]]).unwrap();
         assert_eq!(writes.len(), 1);
         assert_eq!(writes[0].path.as_str(), "c/dossier.md");
+    }
+
+    #[test]
+    fn a_file_is_removed_only_as_it_was_seen_and_only_whole() {
+        let mut p = proposal(&[("c/x/dossier.md", None, "one\n"), ("c/x.md", Some("one\n"), "")]);
+        p.files[1].proposed = None;
+        let writes = plan(&p, |f| f.base.clone(), &[]).unwrap();
+        assert_eq!((writes[1].before.as_deref(), &writes[1].after), (Some("one\n"), &None));
+        let kept = plan(&p, |f| f.base.clone(), &[vec![true], vec![false]]).unwrap();
+        assert_eq!(kept.len(), 1, "the author keeps the file");
+        let path = p.files[1].path.clone();
+        assert_eq!(
+            plan(&p, |f| f.base.as_ref().map(|_| "one\nmore\n".into()), &[]),
+            Err(Conflict::Changed { path })
+        );
+        assert_eq!(plan(&p, |_| None, &[]).unwrap().len(), 1, "it is gone already");
     }
 
     #[test]

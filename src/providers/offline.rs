@@ -430,7 +430,7 @@ mod tests {
     async fn a_role_asked_for_in_plain_words_is_proposed_and_nothing_else_changes() {
         let talk = talk(asked(), "Change Adrian's role to mentor.").await;
         assert_eq!(talk.tools(), ["get_character_context", "propose_codex_update"]);
-        assert_eq!(talk.proposals[0].files[0].proposed, VALE.replace("protagonist", "mentor"));
+        assert_eq!(talk.proposals[0].files[0].text(), VALE.replace("protagonist", "mentor"));
         assert!(talk.answer.contains("- Now: protagonist\n- Proposed: mentor"), "{}", talk.answer);
         assert!(talk.answer.contains("Nothing is written until you accept it."));
     }
@@ -438,7 +438,7 @@ mod tests {
     #[tokio::test]
     async fn an_alias_is_added_to_those_that_are_there() {
         let talk = talk(asked(), "Add the alias \"the Heron\" to Adrian").await;
-        let proposed = &talk.proposals[0].files[0].proposed;
+        let proposed = talk.proposals[0].files[0].text();
         assert!(proposed.contains("[Adrian, the Captain, the Heron]"), "{proposed}");
         assert!(talk.answer.contains("- Proposed: Adrian, the Captain, the Heron"), "{}", talk.answer);
     }
@@ -447,7 +447,7 @@ mod tests {
     async fn a_new_entry_is_a_stub_with_a_quotation_and_never_a_second_one() {
         let new = talk(asked(), "Create a codex entry for Pell").await;
         assert_eq!(new.tools(), ["search_codex", "get_manuscript_context", "propose_codex_create"]);
-        let proposed = &new.proposals[0].files[0].proposed;
+        let proposed = new.proposals[0].files[0].text();
         assert!(proposed.contains("\"Old Pell had brewed beer there.\""), "{proposed}");
         let known = talk(asked(), "Create a character entry for Mira Okafor").await;
         assert_eq!((known.tools(), known.proposals.len()), (vec!["search_codex"], 0));

@@ -67,7 +67,8 @@ struct Record {
 struct Step {
     path: BookPath,
     before: Option<String>,
-    after: String,
+    #[serde(deserialize_with = "Option::deserialize")]
+    after: Option<String>,
     #[serde(default)]
     folders: Vec<BookPath>,
 }
@@ -215,7 +216,7 @@ impl Step {
     fn text(&self, side: Side) -> Option<&str> {
         match side {
             Side::Before => self.before.as_deref(),
-            Side::After => Some(&self.after),
+            Side::After => self.after.as_deref(),
         }
     }
 
@@ -267,7 +268,7 @@ mod tests {
     }
 
     fn write(raw: &str, before: Option<&str>, after: &str) -> Write {
-        Write { path: path(raw), before: before.map(Into::into), after: after.into() }
+        Write { path: path(raw), before: before.map(Into::into), after: Some(after.into()) }
     }
 
     fn id() -> ProposalId {
@@ -357,6 +358,24 @@ mod tests {
         roll_back(root.path(), &id()).unwrap();
         assert_eq!(fs::read_to_string(root.path().join("a.md")).unwrap(), BEFORE.unwrap());
         assert_eq!(extent(root.path(), &id()).unwrap(), None);
+    }
+
+    #[test]
+    fn a_file_that_was_removed_comes_back_to_the_byte_and_goes_again() {
+        let root = book();
+        let gone = Write { path: path("a.md"), before: BEFORE.map(Into::into), after: None };
+        let changed = apply(root.path(), &id(), &[both()[1].clone(), gone]).unwrap();
+        assert!(!root.path().join("a.md").exists());
+        assert_eq!((&changed[1].before, &changed[1].after), (&BEFORE.map(sha256_hex), &None));
+        assert_eq!(extent(root.path(), &id()).unwrap(), Some(Extent::After));
+        undo(root.path(), &id()).unwrap();
+        assert_eq!(fs::read_to_string(root.path().join("a.md")).unwrap(), BEFORE.unwrap());
+        assert!(!root.path().join("codex").exists());
+        redo(root.path(), &id()).unwrap();
+        assert!(
+            !root.path().join("a.md").exists()
+                && root.path().join("codex/characters/ilse/dossier.md").exists()
+        );
     }
 
     #[test]

@@ -140,7 +140,7 @@ impl Queue {
             Event::Proposed { .. } => return false,
             Event::Edited { file, proposed } => {
                 let Some(change) = queued.proposal.files.get_mut(file) else { return false };
-                change.proposed = proposed;
+                change.proposed = Some(proposed);
                 queued.proposal.edited = true;
             }
             Event::Applied { .. } | Event::Redone { .. } => queued.status = Status::Applied,
@@ -175,7 +175,7 @@ mod tests {
                 path: BookPath::new("codex/characters/mira.md").unwrap(),
                 base: Some("role: rival\n".into()),
                 base_hash: Some("aa".into()),
-                proposed: "role: ally\n".into(),
+                proposed: Some("role: ally\n".into()),
             }],
             edited: false,
         }
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(queue.skipped, 0);
         assert_eq!(queue.items[0].status, Status::Applied);
         assert!(queue.items[0].proposal.edited);
-        assert_eq!(queue.items[0].proposal.files[0].proposed, "role: friend\n");
+        assert_eq!(queue.items[0].proposal.files[0].text(), "role: friend\n");
         assert_eq!(queue.items[1].why.as_deref(), Some("too soon"));
     }
 

@@ -60,6 +60,6 @@ fn changed_file(path: &BookPath, base: &str, proposed: String) -> FileChange {
         path: path.clone(),
         base: Some(base.to_owned()),
         base_hash: Some(passage::sha256_hex(base)),
-        proposed,
+        proposed: Some(proposed),
     }
 }

@@ -333,6 +333,25 @@ fn a_selection_goes_along_as_a_chip_and_is_described_without_its_words() {
 }
 
 #[test]
+fn escape_in_the_chat_lets_the_selection_go() {
+    let mut author = Author::at(120, 40);
+    author.press(KeyCode::End, KeyModifiers::SHIFT);
+    author.key(KeyCode::F(3));
+    author.sees_words("❝ ");
+    author.key(KeyCode::Esc);
+    assert!(author.app.document().unwrap().captured_by_author().is_none());
+    assert_eq!(author.app.focus, Pane::Chat);
+}
+
+#[test]
+fn the_pane_keys_lead_out_of_the_find_bar() {
+    let mut author = Author::at(120, 40);
+    author.control('f');
+    author.key(KeyCode::F(3));
+    assert_eq!(author.app.focus, Pane::Chat);
+}
+
+#[test]
 fn escape_leads_back_step_by_step() {
     let mut author = Author::at(120, 40);
     author.control('p');

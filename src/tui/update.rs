@@ -263,8 +263,13 @@ fn on_escape(app: &mut App) -> Vec<Effect> {
             }
         }
         Pane::Chat => {
-            if app.chat.at.take().is_none() && app.chat.chip.take().is_none() {
-                app.chat.top = None;
+            if app.chat.at.take().is_some() || app.chat.chip.take().is_some() {
+                return vec![];
+            }
+            app.chat.top = None;
+            // Nothing goes along with the next question any more.
+            if let Some(document) = app.document_mut().filter(|d| d.captured_by_author().is_some()) {
+                document.buffer.clear_selection();
             }
         }
         Pane::Codex => {

@@ -74,6 +74,12 @@ pub enum JudgeError {
         /// How many there are.
         files: usize,
     },
+    /// The file would be removed.
+    #[error("{path} would be removed by this proposal, so that there is no text to edit")]
+    Removal {
+        /// The file.
+        path: BookPath,
+    },
     /// There is nothing to undo or redo it from.
     #[error("the undo record of proposal {0} is missing or can't be read; nothing was written")]
     NoRecord(ProposalId),
@@ -124,9 +130,12 @@ impl Workbench {
         let Some(change) = queued.proposal.files.get(file) else {
             return Err(JudgeError::NoFile { id: id.clone(), files: queued.proposal.files.len() });
         };
+        if change.proposed.is_none() {
+            return Err(JudgeError::Removal { path: change.path.clone() });
+        }
         let files = vec![Changed {
             path: change.path.clone(),
-            before: Some(sha256_hex(&change.proposed)),
+            before: change.proposed.as_deref().map(sha256_hex),
             after: Some(sha256_hex(&proposed)),
         }];
         self.record(&queued, "edited", files, Event::Edited { file, proposed })
@@ -308,7 +317,7 @@ mod tests {
                 path: BookPath::new(path).unwrap(),
                 base: base.map(str::to_owned),
                 base_hash: base.map(sha256_hex),
-                proposed: (*proposed).to_owned(),
+                proposed: Some((*proposed).to_owned()),
             };
             let proposal = Proposal {
                 id: id.clone(),

@@ -222,7 +222,12 @@ fn files(
     dossier: String,
     soul: Option<String>,
 ) -> Vec<FileChange> {
-    let new = |path: BookPath, proposed: String| FileChange { path, base: None, base_hash: None, proposed };
+    let new = |path: BookPath, proposed: String| FileChange {
+        path,
+        base: None,
+        base_hash: None,
+        proposed: Some(proposed),
+    };
     let path = path::suggest(book, entry_type, name, soul.is_some());
     let soul_path = path.parent().and_then(|folder| BookPath::new(format!("{folder}/soul.md")).ok());
     let mut files = vec![new(path, dossier)];
@@ -236,8 +241,8 @@ fn draft(desk: &Desk<'_>, proposal: Proposal) -> Draft {
     let limit = desk.limits.excerpt;
     let mut cut = false;
     let mut shown = |file: &FileChange| {
-        let kept = passage::cut(&file.proposed, limit);
-        cut |= kept.len() < file.proposed.len();
+        let kept = passage::cut(file.text(), limit);
+        cut |= kept.len() < file.text().len();
         json!(kept)
     };
     let mut result = json!({
@@ -306,7 +311,7 @@ mod tests {
         assert_eq!(proposal.files.len(), 1);
         assert_eq!(proposal.files[0].path.as_str(), "codex/characters/hedda-brandt.md");
         assert_eq!(
-            proposal.files[0].proposed,
+            proposal.files[0].text(),
             "---\ntype: character\nname: Hedda Brandt\nrole: former wife\naliases:\n  - Hedda\n  - \"no\"\nship: \"[[Halcyon]]\"\n---\n\n# Hedda Brandt\n\n## Summary\n\nShe left.\n"
         );
         assert_eq!((&proposal.files[0].base, &proposal.files[0].base_hash), (&None, &None));
@@ -329,7 +334,7 @@ mod tests {
         assert_eq!(files[0].path.as_str(), "codex/characters/hedda-brandt/dossier.md");
         assert_eq!(outcome.result["soulPath"], "codex/characters/hedda-brandt/soul.md");
         assert_eq!(
-            (files[1].path.as_str(), files[1].proposed.as_str()),
+            (files[1].path.as_str(), files[1].text()),
             ("codex/characters/hedda-brandt/soul.md", "# Soul\n\nShe wants peace.\n")
         );
         let outcome =
@@ -365,16 +370,17 @@ mod tests {
     fn a_frontmatter_in_the_body_and_a_heading_are_not_doubled() {
         let outcome =
             create(&shelf(), &json!({"markdownBody": "---\ntype: item\n---\n# Hedda\n\nText"})).unwrap();
-        assert!(outcome.proposal.unwrap().files[0].proposed.ends_with("---\n\n# Hedda\n\nText\n"));
+        assert!(outcome.proposal.unwrap().files[0].text().ends_with("---\n\n# Hedda\n\nText\n"));
         let outcome = create(&shelf(), &json!({})).unwrap();
-        assert!(outcome.proposal.unwrap().files[0].proposed.ends_with("---\n\n# Hedda Brandt\n"));
+        assert!(outcome.proposal.unwrap().files[0].text().ends_with("---\n\n# Hedda Brandt\n"));
     }
 
     #[test]
     fn a_book_with_crlf_gets_a_crlf_file() {
         let shelf = Shelf::new().entry("c/a.md", "---\r\ntype: character\r\nname: A\r\n---\r\n");
         let outcome = create(&shelf, &json!({"markdownBody": "One\n\ntwo"})).unwrap();
-        let text = &outcome.proposal.unwrap().files[0].proposed;
+        let proposal = outcome.proposal.unwrap();
+        let text = proposal.files[0].text();
         assert_eq!(text.matches('\n').count(), text.matches("\r\n").count());
     }
 
@@ -398,8 +404,8 @@ mod tests {
             let args = json!({"name": name, "fields": [{"name": key, "value": value}, {"name": "list", "value": items}], "markdownBody": "Text"});
             let outcome = create(&shelf, &args).unwrap();
             let file = &outcome.proposal.unwrap().files[0];
-            let read = frontmatter::parse(&file.proposed);
-            prop_assert!(read.problems.is_empty(), "{}", file.proposed);
+            let read = frontmatter::parse(file.text());
+            prop_assert!(read.problems.is_empty(), "{}", file.text());
             prop_assert_eq!(read.fields["name"].clone(), json!(name.trim()));
             prop_assert_eq!(read.fields["list"].clone(), json!(items));
             if !value.trim().is_empty() {

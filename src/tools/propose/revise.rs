@@ -173,7 +173,7 @@ mod tests {
     }
 
     fn proposed(outcome: &Outcome) -> &str {
-        &outcome.proposal.as_ref().unwrap_or_else(|| panic!("{}", outcome.result)).files[0].proposed
+        outcome.proposal.as_ref().unwrap_or_else(|| panic!("{}", outcome.result)).files[0].text()
     }
 
     #[test]
@@ -336,6 +336,6 @@ mod tests {
         let outcome = call(&shelf.desk(), "propose_character_update", &args).unwrap();
         let proposal = outcome.proposal.unwrap();
         assert_eq!(proposal.tool, "propose_character_update");
-        assert_eq!(proposal.files[0].proposed, VALE.replace("protagonist", "antagonist"));
+        assert_eq!(proposal.files[0].text(), VALE.replace("protagonist", "antagonist"));
     }
 }

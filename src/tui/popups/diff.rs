@@ -120,7 +120,7 @@ impl DiffPopup {
             .iter()
             .enumerate()
             .map(|(i, file)| {
-                let hunks = hunks(file.base.as_deref().unwrap_or(""), &file.proposed);
+                let hunks = hunks(file.base.as_deref().unwrap_or(""), file.text());
                 let chosen = match old.get(i) {
                     Some(kept) if kept.len() == hunks.len() => kept.clone(),
                     _ => vec![true; hunks.len()],
@@ -217,12 +217,14 @@ impl DiffPopup {
         }
         let file = self.at.0;
         let Some(change) = self.queued.proposal.files.get(file) else { return Reply::Keep };
-        if change.proposed.contains('\r') {
+        let Some(proposed) = &change.proposed else {
+            return self.not_now("This file would be removed: there is no text to edit.");
+        };
+        if proposed.contains('\r') {
             return self
                 .not_now("This file has CRLF line ends: accept it, then edit it in the manuscript pane.");
         }
-        let mut area =
-            ratatui_textarea::TextArea::new(change.proposed.split('\n').map(str::to_owned).collect());
+        let mut area = ratatui_textarea::TextArea::new(proposed.split('\n').map(str::to_owned).collect());
         area.set_wrap_mode(ratatui_textarea::WrapMode::WordOrGlyph);
         if let Some(hunk) = self.files.get(file).and_then(|f| f.hunks.get(self.at.1)) {
             let line = u16::try_from(hunk.new_lines.start).unwrap_or(0);

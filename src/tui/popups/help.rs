@@ -18,10 +18,12 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
     let mut words = String::new();
     for context in here.iter().copied().chain(rest) {
         words.push_str(&format!("{}\n\n", heading(context)));
-        for command in COMMANDS.iter().filter(|c| c.context == context) {
+        let of_context = COMMANDS.iter().filter(|c| c.context == context);
+        let (moving, other): (Vec<_>, Vec<_>) = of_context.partition(|c| c.moves());
+        for command in other.into_iter().chain(moving) {
             let keys = app.keymap.keys_of(command.name);
             let keys = if keys.is_empty() { "(palette)".to_owned() } else { keys };
-            words.push_str(&format!("  {keys:<26} {}\n", command.about));
+            words.push_str(&row(&keys, command.about));
         }
         words.push('\n');
     }
@@ -29,6 +31,17 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
         .push_str("Every command is also in the palette. Keys can be changed under [keys] in config.toml.\n");
     let place = if here == [Context::Diff] { "a proposal" } else { app.focus.title() };
     Popup::Text(TextPopup::plain(&format!("Help · {place}"), &words))
+}
+
+/// Columns for the keys; longer ones stand on a row of their own.
+const KEYS: usize = 26;
+
+fn row(keys: &str, about: &str) -> String {
+    if keys.chars().count() <= KEYS {
+        format!("  {keys:<KEYS$} {about}\n")
+    } else {
+        format!("  {keys}\n  {:<KEYS$} {about}\n", "")
+    }
 }
 
 fn heading(context: Context) -> &'static str {

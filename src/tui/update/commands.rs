@@ -41,6 +41,10 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
         }
         "save" => documents::save_active(app),
         "quit" => quit(app),
+        "read-again" => {
+            app.tell(Notice::hint("Reading the book again."));
+            vec![Effect::Refresh, Effect::ReadProposals]
+        }
         "suspend" => vec![Effect::Suspend],
         "toggle-tool-rows" | "toggle-tier-status" | "toggle-peek-hint" | "toggle-mouse" => toggle(app, name),
         "theme-next" => {

@@ -50,7 +50,7 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> bool {
         }
         KeyCode::Enter if bar.in_replacement && alt => replace_all(app),
         KeyCode::Enter if bar.in_replacement => replace_one(app),
-        KeyCode::Enter | KeyCode::F(3) => {
+        KeyCode::Enter => {
             go(app, if shift { Direction::Backward } else { Direction::Forward }, false);
         }
         KeyCode::Up => go(app, Direction::Backward, false),

@@ -83,7 +83,7 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
         }
         _ => {}
     }
-    view.reveal(buffer);
+    view.reveal_later();
     vec![]
 }
 

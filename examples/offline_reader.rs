@@ -40,6 +40,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         model: MODEL.into(),
         registry,
         index,
+        meaning: None,
         book,
         current: None,
         selection: None,

@@ -30,8 +30,8 @@ pub use open::{OpenError, Overrides, Surroundings, Workbench};
 pub use past::PastConversation;
 pub use peek::Peek;
 pub use recover::{Desk, Edit, Recovered, RecoveryLog};
-pub use search::{Hit, HitKind};
 pub use review::{FileReview, Outcome, Review};
+pub use search::{Hit, HitKind};
 
 // What front ends see of the layers that they may not use themselves.
 pub use crate::persona::board::{Member, member, members};

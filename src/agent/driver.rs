@@ -141,6 +141,7 @@ impl Driver {
             let desk = Desk {
                 book: &setup.book,
                 index: setup.index.get(),
+                meaning: setup.meaning.as_deref(),
                 current: setup.current.as_ref(),
                 selection: setup.selection.as_ref(),
                 seen: &seen,

@@ -208,6 +208,7 @@ pub fn setup(provider: Arc<Scripted>, question: &str) -> TurnSetup {
         registry: Arc::new(Registry::advisor()),
         book,
         index: LaterIndex::new(move || Arc::new(Index::of(&indexed))),
+        meaning: None,
         current: Some(path("manuscript/02-lantern.md")),
         selection: None,
         seen: Seen::default(),

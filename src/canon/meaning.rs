@@ -22,6 +22,18 @@ const LONGEST: usize = 6_000;
 /// <https://plg.uwaterloo.ca/~gvcormac/cormacksigir09-rrf.pdf>.
 const RRF: f64 = 60.0;
 
+/// Somebody who knows how near texts are to a question in what they mean.
+pub trait ByMeaning: Send + Sync + std::fmt::Debug {
+    /// Ranks those of `pieces` that it knows, nearest first, each with the cosine of its vector. May ask a server and take seconds; an error is in
+    /// words for the author.
+    fn nearest<'p, 'a>(
+        &self,
+        pieces: &'p [Piece<'a>],
+        question: &str,
+        limit: usize,
+    ) -> Result<Vec<(&'p Piece<'a>, f32)>, String>;
+}
+
 /// What a piece is of.
 #[derive(Debug, Clone, Copy)]
 pub enum Of<'a> {

@@ -312,6 +312,7 @@ mod tests {
         let desk = Desk {
             book: &book,
             index: &index,
+            meaning: None,
             current: current.as_ref(),
             selection: selection.as_ref(),
             seen: &seen,

@@ -39,6 +39,7 @@ impl Shelf {
     pub(super) fn desk(&self) -> Desk<'_> {
         Desk {
             book: &self.book,
+            meaning: None,
             index: self.index.get_or_init(|| Index::of(&self.book)),
             current: None,
             selection: None,

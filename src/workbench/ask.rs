@@ -106,6 +106,7 @@ impl Workbench {
             model,
             registry,
             index: self.later_index_of(&book),
+            meaning: self.by_meaning(&book),
             book,
             current: ask.current.as_ref().map(|(path, _)| path.clone()),
             selection: ask.selection.clone(),

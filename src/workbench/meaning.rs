@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::canon::meaning::{self, Vectors};
+use crate::canon::meaning::{self, ByMeaning, Piece, Vectors};
 use crate::domain::book::Book;
 use crate::domain::conversation::Failure;
 use crate::providers::client::{ApiKey, Client, Timeouts};
@@ -69,6 +69,27 @@ impl Workbench {
         failed.map_or(Ok(Some(all)), Err)
     }
 
+    /// Returns who finds texts of `book` by what they mean, if that is on.
+    pub(super) fn by_meaning(&self, book: &Arc<Book>) -> Option<Arc<dyn ByMeaning>> {
+        self.settings().embeddings.as_ref()?;
+        Some(Arc::new(Finder { bench: self.clone(), book: Arc::clone(book) }))
+    }
+
+    /// What is sent for searches by meaning, in words for the author; `None` where this is off.
+    pub(super) fn meaning_in_words(&self, book: &Book) -> Option<String> {
+        let (server, model) = self.embeddings().ok().flatten()?;
+        let known = self.meanings(&model);
+        let pieces = meaning::pieces(book);
+        let missing: Vec<_> = pieces.iter().filter(|piece| !known.has(&piece.hash)).collect();
+        let bytes: usize = missing.iter().map(|piece| piece.text.len()).sum();
+        Some(format!(
+            "Searching by meaning is on. When search_knowledge is called, its query goes to {}, and once the texts of Codex, notes and manuscript: {} of {} pieces are still to be sent, {bytes} bytes.",
+            server.destination(),
+            missing.len(),
+            pieces.len(),
+        ))
+    }
+
     /// The vectors that are known of a model.
     fn meanings(&self, model: &str) -> Arc<Vectors> {
         let mut known = self.inner.meanings.lock();
@@ -83,6 +104,48 @@ impl Workbench {
         *known = Some((model.to_owned(), Arc::clone(&vectors)));
         vectors
     }
+}
+
+/// Asks the server on behalf of a tool, which waits.
+struct Finder {
+    bench: Workbench,
+    book: Arc<Book>,
+}
+
+impl std::fmt::Debug for Finder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Finder").finish_non_exhaustive()
+    }
+}
+
+impl ByMeaning for Finder {
+    fn nearest<'p, 'a>(
+        &self,
+        pieces: &'p [Piece<'a>],
+        question: &str,
+        limit: usize,
+    ) -> Result<Vec<(&'p Piece<'a>, f32)>, String> {
+        let ask = async {
+            let Some(vectors) = self.bench.learn_meanings(&self.book).await? else { return Ok(None) };
+            let Some((server, _)) = self.bench.embeddings()? else { return Ok(None) };
+            let of_question = server.embed(&[question.to_owned()]).await?;
+            Ok(of_question.into_iter().next().map(|vector| (vectors, vector)))
+        };
+        let known = blocking(ask)?.map_err(|f: Failure| format!("{} {}", f.message, f.hint))?;
+        Ok(known.map_or_else(Vec::new, |(vectors, vector)| vectors.nearest(pieces, vector, limit)))
+    }
+}
+
+/// Waits for `work` in a thread and a runtime of its own: whoever asks may stand in another runtime, which must not be blocked.
+fn blocking<T: Send>(work: impl Future<Output = T> + Send) -> Result<T, String> {
+    let no_network = |why: String| format!("The network can't be used: {why}");
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            Ok(runtime.map_err(|e| no_network(e.to_string()))?.block_on(work))
+        });
+        asking.join().unwrap_or_else(|_| Err(no_network("it broke".to_owned())))
+    })
 }
 
 impl Meanings {

@@ -128,6 +128,7 @@ fn strength_word(strength: Strength) -> &'static str {
         Strength::Stem => "file",
         Strength::Alias => "alias",
         Strength::Partial => "partial",
+        Strength::Near => "near",
     }
 }
 

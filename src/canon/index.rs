@@ -118,3 +118,6 @@ impl std::fmt::Debug for LaterIndex {
         f.debug_struct("LaterIndex").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -238,7 +238,7 @@ impl Known {
             ways.push(Box::new(move || either(&singular)));
         }
         ways.push(Box::new(|| self.run_together(entry_type, wanted)));
-        for bare in &bare {
+        if let Some(bare) = &bare {
             ways.push(Box::new(move || either(bare)));
             for singular in bare.singulars() {
                 ways.push(Box::new(move || either(&singular)));

@@ -5,6 +5,8 @@
 
 pub mod atomic;
 pub mod book;
+#[cfg(test)]
+pub(crate) mod crash;
 pub mod desk;
 pub mod document;
 pub mod home;

@@ -9,3 +9,4 @@ pub mod mentions;
 pub mod search;
 #[cfg(test)]
 mod shelf;
+pub mod story_time;

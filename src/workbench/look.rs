@@ -281,6 +281,7 @@ impl Workbench {
             book: &book,
             index: &self.index_of(&book),
             current: ask.current.as_ref().map(|(path, _)| path),
+            chapter: ask.chapter.as_ref(),
             selection: ask.selection.as_ref(),
             seen: &Seen::default(),
             limits: Limits::default(),

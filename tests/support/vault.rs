@@ -460,15 +460,15 @@ fn draft(n: usize, dice: &mut Dice) -> Draft {
     draft
 }
 
-/// Returns the first `count` entries, of up to 5,000, with about `words` words of text each.
-pub fn entries(count: usize, words: usize) -> Vec<Entry> {
-    let mut dice = Dice(7);
-    (0..count).map(|n| entry(n, words, &mut dice)).collect()
+/// Returns the first `count` entries, of up to 5,000, with some 50 words of text and `more` of filling each.
+pub fn entries(count: usize, more: usize) -> Vec<Entry> {
+    let (mut dice, mut filling) = (Dice(7), Dice(13));
+    (0..count).map(|n| entry(n, &mut dice, &filler(&mut filling, more))).collect()
 }
 
-fn entry(n: usize, words: usize, dice: &mut Dice) -> Entry {
+fn entry(n: usize, dice: &mut Dice, more: &str) -> Entry {
     let Draft { entry_type, name, title, aliases, fact } = draft(n, dice);
-    let (before, after) = (filler(dice, words / 2), filler(dice, words / 2));
+    let (before, after) = (filler(dice, 20), filler(dice, 20) + more);
     let body = format!("# {name}\n\n{before}\n\n## Known for\n\n{fact}\n\n{after}\n");
     Entry {
         path: BookPath::new(format!("codex/vault/{}/{n:04}.md", entry_type.plural())).unwrap(),

@@ -3,9 +3,11 @@
 //! Pure functions over a [`crate::domain::book::Book`]; nothing here reads a file.
 
 pub mod index;
+pub mod links;
 pub mod lookup;
 pub mod manuscript;
 pub mod mentions;
+pub mod relations;
 pub mod search;
 #[cfg(test)]
 mod shelf;

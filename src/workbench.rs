@@ -6,6 +6,7 @@ pub mod ask;
 mod chat;
 pub mod demo;
 pub mod doctor;
+pub mod graph;
 mod history;
 mod index;
 pub mod init;

@@ -17,6 +17,7 @@ pub mod past;
 pub mod peek;
 pub mod provider;
 pub mod recover;
+pub mod review;
 pub mod save;
 pub mod settings;
 
@@ -26,6 +27,7 @@ pub use open::{OpenError, Overrides, Surroundings, Workbench};
 pub use past::PastConversation;
 pub use peek::Peek;
 pub use recover::{Desk, Edit, Recovered, RecoveryLog};
+pub use review::{FileReview, Outcome, Review};
 
 // What front ends see of the layers that they may not use themselves.
 pub use crate::persona::board::{Member, member, members};

@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
+use crate::domain::passage::sha256_hex;
 use crate::proposal::{Proposal, Status};
 
 use super::{home, jsonl};
@@ -31,6 +32,15 @@ pub enum Event {
     Edited {
         /// Which file of the proposal, from 0.
         file: usize,
+        /// The whole file as it would be.
+        proposed: String,
+    },
+    /// The author settled a file that they and the proposal had both changed in the same place.
+    Resolved {
+        /// Which file of the proposal, from 0.
+        file: usize,
+        /// The whole file as the author saw it then.
+        base: String,
         /// The whole file as it would be.
         proposed: String,
     },
@@ -140,6 +150,13 @@ impl Queue {
             Event::Proposed { .. } => return false,
             Event::Edited { file, proposed } => {
                 let Some(change) = queued.proposal.files.get_mut(file) else { return false };
+                change.proposed = Some(proposed);
+                queued.proposal.edited = true;
+            }
+            Event::Resolved { file, base, proposed } => {
+                let Some(change) = queued.proposal.files.get_mut(file) else { return false };
+                change.base_hash = Some(sha256_hex(&base));
+                change.base = Some(base);
                 change.proposed = Some(proposed);
                 queued.proposal.edited = true;
             }

@@ -116,10 +116,7 @@ impl Workbench {
             return Err(JudgeError::ReadOnly { path, why });
         }
         let writes = apply::plan(&queued.proposal, |file| self.text_now(&file.path), hunks)?;
-        let files = journal::apply(self.root(), id, &writes).map_err(|e| match e {
-            JournalError::Changed { path } => Conflict::Changed { path }.into(),
-            other => JudgeError::from(other),
-        })?;
+        let files = journal::apply(self.root(), id, &writes)?;
         self.record(&queued, "applied", files.clone(), Event::Applied { files })
     }
 
@@ -173,14 +170,16 @@ impl Workbench {
 
     /// The first file of a proposal that may not be written as it is, and why: not UTF-8, write-protected.
     fn read_only(&self, proposal: &Proposal) -> Option<(BookPath, String)> {
-        proposal.files.iter().find_map(|file| {
-            let why = document::read(self.root(), &file.path).ok()?.read_only?;
-            Some((file.path.clone(), why))
-        })
+        proposal.files.iter().find_map(|file| Some((file.path.clone(), self.cannot_write(&file.path)?)))
+    }
+
+    /// Why a file that is there may not be written as it is.
+    pub(super) fn cannot_write(&self, path: &BookPath) -> Option<String> {
+        document::read(self.root(), path).ok()?.read_only
     }
 
     /// Waits for other processes that judge, puts right what a crash left half done, and returns the proposal.
-    fn settled(&self, id: &ProposalId) -> Result<(Lock, Queued), JudgeError> {
+    pub(super) fn settled(&self, id: &ProposalId) -> Result<(Lock, Queued), JudgeError> {
         self.queued(id)?;
         let busy = lock::busy(self.root()).map_err(store_error)?;
         let queued = self.queued(id)?;
@@ -224,7 +223,7 @@ impl Workbench {
     }
 
     /// Records what became of a proposal in the queue and in the provenance, and reads the book again.
-    fn record(
+    pub(super) fn record(
         &self,
         queued: &Queued,
         fate: &str,
@@ -260,7 +259,7 @@ fn store_error(source: io::Error) -> JudgeError {
 }
 
 impl Queued {
-    fn must_be(&self, allowed: &[Status], verb: &'static str) -> Result<(), JudgeError> {
+    pub(super) fn must_be(&self, allowed: &[Status], verb: &'static str) -> Result<(), JudgeError> {
         if allowed.contains(&self.status) {
             Ok(())
         } else {

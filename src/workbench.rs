@@ -6,6 +6,7 @@ pub mod ask;
 mod chat;
 pub mod demo;
 pub mod doctor;
+pub mod evidence;
 mod history;
 pub mod init;
 pub mod judge;
@@ -22,6 +23,7 @@ pub mod save;
 pub mod settings;
 
 pub use ask::{Ask, Finished};
+pub use evidence::{Evidence, Source};
 pub use judge::{JudgeError, QueuedProposal};
 pub use open::{OpenError, Overrides, Surroundings, Workbench};
 pub use past::PastConversation;

@@ -5,6 +5,7 @@ pub(super) mod card;
 pub(super) mod chooser;
 pub(super) mod confirm;
 pub(super) mod diff;
+pub(super) mod evidence;
 pub(super) mod field;
 pub(super) mod go_to;
 pub(super) mod help;
@@ -26,6 +27,7 @@ use ratatui::widgets::Paragraph;
 use super::keymap::Keymap;
 use super::msg::Msg;
 use super::theme::{Role, Theme};
+use crate::command::Context;
 
 /// Whatever lies over the panes.
 #[derive(Debug)]
@@ -40,6 +42,8 @@ pub(super) enum Popup {
     Field(field::Field),
     /// A proposal to judge.
     Diff(Box<diff::DiffPopup>),
+    /// What led to a proposal.
+    Evidence(Box<evidence::EvidencePopup>),
 }
 
 /// What a popup says to a key. The same for every popup.
@@ -62,6 +66,7 @@ impl Popup {
             Self::Confirm(p) => p.key(key, now),
             Self::Field(p) => p.key(key),
             Self::Diff(p) => p.key(key, keymap, now),
+            Self::Evidence(p) => p.key(key, keymap),
         }
     }
 
@@ -73,6 +78,17 @@ impl Popup {
             Self::Confirm(p) => types || command == "help" || (command == "quit" && p.asks_to_quit()),
             Self::Diff(p) => p.is_editing() && (types || command == "save"),
             Self::Text(_) => command == "help",
+            Self::Evidence(_) => false,
+        }
+    }
+
+    /// Whether a key does something here that must not happen by accident: it counts only when it comes alone.
+    pub(super) fn decides(&self, key: &KeyEvent, keymap: &Keymap) -> bool {
+        match self {
+            Self::Diff(p) if p.is_editing() => false,
+            Self::Diff(_) => keymap.lookup(Context::Diff, key).is_some_and(|c| diff::counts_alone(c.name)),
+            Self::Confirm(p) => p.answers(key),
+            Self::Chooser(_) | Self::Text(_) | Self::Field(_) | Self::Evidence(_) => false,
         }
     }
 
@@ -82,7 +98,7 @@ impl Popup {
             Self::Chooser(p) => p.paste(text),
             Self::Field(p) => p.paste(text),
             Self::Diff(p) => p.paste(text),
-            Self::Text(_) | Self::Confirm(_) => {}
+            Self::Text(_) | Self::Confirm(_) | Self::Evidence(_) => {}
         }
     }
 
@@ -92,6 +108,7 @@ impl Popup {
             Self::Chooser(p) => p.step(rows),
             Self::Text(p) => p.scroll(rows),
             Self::Diff(p) => p.scroll(rows),
+            Self::Evidence(p) => p.scroll(rows),
             Self::Confirm(_) | Self::Field(_) => {}
         }
     }
@@ -102,6 +119,7 @@ impl Popup {
             Self::Chooser(p) => p.lay_out(screen),
             Self::Text(p) => p.lay_out(screen, theme),
             Self::Diff(p) => p.lay_out(screen, theme),
+            Self::Evidence(p) => p.lay_out(screen, theme),
             Self::Confirm(_) | Self::Field(_) => {}
         }
     }
@@ -114,6 +132,7 @@ impl Popup {
             Self::Confirm(p) => p.draw(frame, theme),
             Self::Field(p) => p.draw(frame, theme),
             Self::Diff(p) => p.draw(frame, theme, keymap),
+            Self::Evidence(p) => p.draw(frame, theme),
         }
     }
 

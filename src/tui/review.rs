@@ -84,7 +84,7 @@ impl Compared {
 }
 
 /// Hashes the texts of a proposal.
-fn stamp(proposal: &Proposal) -> String {
+pub(super) fn stamp(proposal: &Proposal) -> String {
     let mut all = String::new();
     for file in &proposal.files {
         let texts = (&file.path, &file.base, &file.proposed);

@@ -181,8 +181,7 @@ fn open_item(app: &mut App) -> Vec<Effect> {
             vec![]
         }
         Some((_, What::Card(id))) => {
-            super::judge::review(app, &id);
-            vec![]
+            super::judge::review(app, &id)
         }
         Some((turn, What::Quote(quote))) => follow(app, turn, quote, 0),
         Some((turn, What::Question)) => {

@@ -31,7 +31,8 @@ pub struct Pages {
     taken: HashMap<(usize, usize), (bool, bool)>,
     wrapped: HashMap<usize, Vec<Line<'static>>>,
     /// Width and theme that `wrapped` was made for.
-    made_for: (u16, String),
+    width: u16,
+    theme: Theme,
     height: usize,
     top: Place,
     /// Of every item, whether its first and its last row have been in sight.
@@ -73,27 +74,27 @@ impl Pages {
 
     /// Fits the window to a size. Returns how many rows there are, where they all fit.
     pub fn lay_out(&mut self, width: u16, height: u16, theme: &Theme) -> Option<usize> {
-        if self.made_for.0 != width || self.made_for.1 != theme.name() {
-            self.made_for = (width, theme.name().to_owned());
+        if self.width != width || self.theme.name() != theme.name() {
+            (self.width, self.theme) = (width, theme.clone());
             self.wrapped.clear();
         }
         if self.wrapped.len() > KEPT {
             self.wrapped.clear();
         }
         self.height = usize::from(height);
-        let lowest = self.lowest(theme);
+        let lowest = self.lowest();
         self.top = self.top.min(lowest);
-        let rows = self.rows_of(self.top.item, theme);
+        let rows = self.rows_of(self.top.item);
         self.top.row = self.top.row.min(rows.saturating_sub(1));
-        self.look_at_window(theme);
-        (lowest == Place::default()).then(|| (0..self.items.len()).map(|item| self.rows_of(item, theme)).sum())
+        self.look_at_window();
+        (lowest == Place::default()).then(|| (0..self.items.len()).map(|item| self.rows_of(item)).sum())
     }
 
     /// Wraps what is in sight, and remembers that it was.
-    fn look_at_window(&mut self, theme: &Theme) {
+    fn look_at_window(&mut self) {
         let (mut left, Place { mut item, mut row }) = (self.height, self.top);
         while left > 0 && item < self.items.len() {
-            let rows = self.rows_of(item, theme);
+            let rows = self.rows_of(item);
             let shown = left.min(rows - row.min(rows));
             let seen = &mut self.seen[item];
             seen.0 |= row == 0;
@@ -121,20 +122,20 @@ impl Pages {
     }
 
     /// Scrolls by rows, not past the last screen.
-    pub fn scroll(&mut self, rows: isize, theme: &Theme) {
-        let lowest = self.lowest(theme);
-        self.top = self.step(self.top, rows, theme).min(lowest.max(Place::default()));
+    pub fn scroll(&mut self, rows: isize) {
+        let lowest = self.lowest();
+        self.top = self.step(self.top, rows).min(lowest.max(Place::default()));
     }
 
     /// Goes to the first or the last row.
-    pub fn go_to_end(&mut self, last: bool, theme: &Theme) {
-        self.top = if last { self.lowest(theme) } else { Place::default() };
+    pub fn go_to_end(&mut self, last: bool) {
+        self.top = if last { self.lowest() } else { Place::default() };
     }
 
     /// Brings an item to a row below the top.
-    pub fn go_to(&mut self, item: usize, theme: &Theme) {
-        let lowest = self.lowest(theme);
-        self.top = self.step(Place { item, row: 0 }, -1, theme).min(lowest);
+    pub fn go_to(&mut self, item: usize) {
+        let lowest = self.lowest();
+        self.top = self.step(Place { item, row: 0 }, -1).min(lowest);
     }
 
     /// Returns the items in sight.
@@ -186,13 +187,13 @@ impl Pages {
         hunks
     }
 
-    fn rows_of(&mut self, item: usize, theme: &Theme) -> usize {
+    fn rows_of(&mut self, item: usize) -> usize {
         let Some(what) = self.items.get(item).copied() else { return 0 };
         if what.is_header() {
             return 1;
         }
         if !self.wrapped.contains_key(&item) {
-            let mut rows = self.wrap(what, theme);
+            let mut rows = self.wrap(what);
             if rows.is_empty() {
                 rows.push(Line::default());
             }
@@ -201,8 +202,8 @@ impl Pages {
         self.wrapped.get(&item).map_or(1, Vec::len)
     }
 
-    fn wrap(&self, item: Item, theme: &Theme) -> Vec<Line<'static>> {
-        let width = usize::from(self.made_for.0);
+    fn wrap(&self, item: Item) -> Vec<Line<'static>> {
+        let (width, theme) = (usize::from(self.width), &self.theme);
         let file = |file: usize| &self.files[file];
         let part = |f: usize, hunk: usize, part: usize| file(f).reading.sections.get(hunk)?.parts.get(part);
         let short = !self.look.whole;
@@ -236,7 +237,7 @@ impl Pages {
     }
 
     /// Moves by rows and stops at the first and the last.
-    fn step(&mut self, from: Place, rows: isize, theme: &Theme) -> Place {
+    fn step(&mut self, from: Place, rows: isize) -> Place {
         let Place { mut item, mut row } = from;
         let mut left = rows.unsigned_abs();
         if rows < 0 {
@@ -246,12 +247,12 @@ impl Pages {
                 }
                 left -= row + 1;
                 item -= 1;
-                row = self.rows_of(item, theme).saturating_sub(1);
+                row = self.rows_of(item).saturating_sub(1);
             }
             return Place { item, row: row - left };
         }
         loop {
-            let here = self.rows_of(item, theme);
+            let here = self.rows_of(item);
             if left + row < here {
                 return Place { item, row: row + left };
             }
@@ -264,9 +265,9 @@ impl Pages {
     }
 
     /// The top of the last full window.
-    fn lowest(&mut self, theme: &Theme) -> Place {
+    fn lowest(&mut self) -> Place {
         let Some(item) = self.items.len().checked_sub(1) else { return Place::default() };
-        let row = self.rows_of(item, theme).saturating_sub(1);
-        self.step(Place { item, row }, -(self.height.saturating_sub(1) as isize), theme)
+        let row = self.rows_of(item).saturating_sub(1);
+        self.step(Place { item, row }, -(self.height.saturating_sub(1) as isize))
     }
 }

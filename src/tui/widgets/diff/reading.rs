@@ -281,7 +281,7 @@ fn of_pieces(pieces: &[Piece], done: &mut Vec<Part>) {
 fn lines_of(text: &str, side: Side) -> Vec<Part> {
     let mut parts = vec![];
     let mut blank = 0;
-    let mut flush = |blank: &mut usize, parts: &mut Vec<Part>| {
+    let flush = |blank: &mut usize, parts: &mut Vec<Part>| {
         match std::mem::take(blank) {
             0 => {}
             1 => parts.push(Part::Note(side, "a blank line".to_owned())),

@@ -16,6 +16,8 @@ mod testing;
 
 use std::sync::Arc;
 
+use crate::canon::index::LaterIndex;
+use crate::canon::meaning::ByMeaning;
 use crate::domain::book::Book;
 use crate::domain::ids::{BookPath, TurnId};
 use crate::providers::{Item, Options, Provider};
@@ -36,6 +38,10 @@ pub struct TurnSetup {
     pub registry: Arc<Registry>,
     /// The book, with the open document's unsaved text in place.
     pub book: Arc<Book>,
+    /// The index of that book, made when a tool needs it.
+    pub index: LaterIndex,
+    /// Who finds texts by what they mean, where the author switched that on.
+    pub meaning: Option<Arc<dyn ByMeaning>>,
     /// The open document.
     pub current: Option<BookPath>,
     /// The captured selection.

@@ -2,8 +2,10 @@
 //!
 //! Pure functions over a [`crate::domain::book::Book`]; nothing here reads a file.
 
+pub mod index;
 pub mod lookup;
 pub mod manuscript;
+pub mod meaning;
 pub mod mentions;
 pub mod search;
 #[cfg(test)]

@@ -114,6 +114,7 @@ pub const COMMANDS: &[Command] = &{
         command(Global, "paste", &["ctrl-v"], "Paste"),
         command(Global, "select-all", &["ctrl-a"], "Select everything"),
         command(Global, "find", &["ctrl-f"], "Find and replace"),
+        command(Global, "search", &["alt-s"], "Search the whole book: Codex, notes and manuscript"),
         // The conversation, from anywhere.
         command(Global, "ask-about-selection", &["ctrl-k"], "Ask about the selection"),
         command(Global, "choose-persona", &["ctrl-r"], "Choose the board member"),

@@ -7,6 +7,7 @@ pub mod change;
 pub mod diff;
 pub mod merge;
 pub mod path;
+pub mod revert;
 pub mod role;
 
 use serde::{Deserialize, Serialize};

@@ -8,10 +8,12 @@ pub mod demo;
 pub mod doctor;
 pub mod evidence;
 mod history;
+mod index;
 pub mod init;
 pub mod judge;
 pub mod keys;
 pub mod look;
+pub mod meaning;
 pub mod new_entry;
 pub mod open;
 pub mod past;
@@ -20,6 +22,7 @@ pub mod provider;
 pub mod recover;
 pub mod review;
 pub mod save;
+pub mod search;
 pub mod settings;
 
 pub use ask::{Ask, Finished};
@@ -30,6 +33,7 @@ pub use past::PastConversation;
 pub use peek::Peek;
 pub use recover::{Desk, Edit, Recovered, RecoveryLog};
 pub use review::{FileReview, Outcome, Review};
+pub use search::{Hit, HitKind};
 
 // What front ends see of the layers that they may not use themselves.
 pub use crate::persona::board::{Member, member, members};

@@ -140,6 +140,8 @@ impl Driver {
         let result = tokio::task::spawn_blocking(move || {
             let desk = Desk {
                 book: &setup.book,
+                index: setup.index.get(),
+                meaning: setup.meaning.as_deref(),
                 current: setup.current.as_ref(),
                 selection: setup.selection.as_ref(),
                 seen: &seen,

@@ -8,6 +8,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::{FirstRound, TurnSetup};
+use crate::canon::index::{Index, LaterIndex};
 use crate::domain::book::{Book, Note};
 use crate::domain::codex::{Entry, EntryType, TypeFrom};
 use crate::domain::conversation::{Failure, FailureKind, Usage};
@@ -198,12 +199,16 @@ pub fn failure() -> Failure {
 
 /// A turn over the small book with the real tools.
 pub fn setup(provider: Arc<Scripted>, question: &str) -> TurnSetup {
+    let book = Arc::new(book());
+    let indexed = Arc::clone(&book);
     TurnSetup {
         id: TurnId::mint(),
         provider,
         model: "script-1".into(),
         registry: Arc::new(Registry::advisor()),
-        book: Arc::new(book()),
+        book,
+        index: LaterIndex::new(move || Arc::new(Index::of(&indexed))),
+        meaning: None,
         current: Some(path("manuscript/02-lantern.md")),
         selection: None,
         seen: Seen::default(),

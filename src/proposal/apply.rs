@@ -55,6 +55,12 @@ pub enum Conflict {
         /// The file.
         path: BookPath,
     },
+    /// What the file holds would be nowhere.
+    #[error("{path} is removed only when all of the other files are written whole; nothing was written")]
+    Together {
+        /// The file that would be removed.
+        path: BookPath,
+    },
     /// No hunk was chosen, or the files hold the change already.
     #[error("there is no change to make; nothing was written")]
     Nothing,
@@ -76,6 +82,10 @@ pub fn plan(
             return Err(Conflict::Damaged { path });
         }
         let Some(proposed) = &file.proposed else {
+            let keeps = |other: usize| hunks.get(other).is_some_and(|chosen| chosen.contains(&false));
+            if !keeps(i) && (0..proposal.files.len()).any(keeps) {
+                return Err(Conflict::Together { path });
+            }
             writes.extend(removal(file, now(file), chosen)?);
             continue;
         };
@@ -213,6 +223,8 @@ mod tests {
         assert_eq!((writes[1].before.as_deref(), &writes[1].after), (Some("one\n"), &None));
         let kept = plan(&p, |f| f.base.clone(), &[vec![true], vec![false]]).unwrap();
         assert_eq!(kept.len(), 1, "the author keeps the file");
+        let torn = plan(&p, |f| f.base.clone(), &[vec![false], vec![true]]);
+        assert!(matches!(torn, Err(Conflict::Together { .. })), "{torn:?}");
         let path = p.files[1].path.clone();
         assert_eq!(
             plan(&p, |f| f.base.as_ref().map(|_| "one\nmore\n".into()), &[]),

@@ -154,6 +154,7 @@ mod tests {
     use tokio::sync::mpsc::unbounded_channel;
 
     use super::*;
+    use crate::canon::index::Index;
     use crate::domain::codex::{Entry, EntryType, TypeFrom};
     use crate::domain::frontmatter;
     use crate::domain::ids::BookPath;
@@ -307,8 +308,11 @@ mod tests {
         });
         let registry = asked.registry;
         let reader = OfflineReader::new(Arc::clone(&book), Arc::clone(&registry), asked.persona);
+        let index = Index::of(&book);
         let desk = Desk {
             book: &book,
+            index: &index,
+            meaning: None,
             current: current.as_ref(),
             selection: selection.as_ref(),
             seen: &seen,

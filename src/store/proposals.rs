@@ -105,6 +105,8 @@ pub struct Queued {
     pub proposed_at: String,
     /// When the last event happened, RFC 3339 in UTC.
     pub at: String,
+    /// How many steps changed its files: it was applied, undone, redone. The journal numbers them from 1.
+    pub steps: usize,
 }
 
 /// Everything that the queue holds.
@@ -145,7 +147,7 @@ impl Queue {
             if fits {
                 let (status, why) = (Status::Pending, None);
                 let proposed_at = line.at.clone();
-                self.items.push(Queued { proposal, status, session, turn, why, proposed_at, at: line.at });
+                self.items.push(Queued { proposal, status, session, turn, why, proposed_at, at: line.at, steps: 0 });
             }
             return fits;
         };
@@ -163,8 +165,14 @@ impl Queue {
                 change.proposed = Some(proposed);
                 queued.proposal.edited = true;
             }
-            Event::Applied { .. } | Event::Redone { .. } => queued.status = Status::Applied,
-            Event::Undone { .. } => queued.status = Status::Undone,
+            Event::Applied { .. } | Event::Redone { .. } => {
+                queued.status = Status::Applied;
+                queued.steps += 1;
+            }
+            Event::Undone { .. } => {
+                queued.status = Status::Undone;
+                queued.steps += 1;
+            }
             Event::Rejected { why } => {
                 queued.status = Status::Rejected;
                 queued.why = why;
@@ -232,7 +240,7 @@ mod tests {
         append(root.path(), &other, Event::Rejected { why: Some("too soon".into()) }).unwrap();
         let queue = load(root.path()).unwrap();
         assert_eq!(queue.skipped, 0);
-        assert_eq!(queue.items[0].status, Status::Applied);
+        assert_eq!((queue.items[0].status, queue.items[0].steps), (Status::Applied, 3));
         assert!(queue.items[0].proposal.edited);
         assert_eq!(queue.items[0].proposal.files[0].text(), "role: friend\n");
         assert_eq!(queue.items[1].why.as_deref(), Some("too soon"));

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::canon::index::Index;
+use crate::canon::meaning::ByMeaning;
 use crate::domain::book::Book;
 use crate::domain::ids::BookPath;
 use crate::proposal::Proposal;
@@ -14,6 +16,10 @@ use crate::proposal::Proposal;
 pub struct Desk<'a> {
     /// The book as it was when the question was sent (with the open document's unsaved text in place).
     pub book: &'a Book,
+    /// The index of that book.
+    pub index: &'a Index,
+    /// Who finds texts by what they mean, where the author switched that on.
+    pub meaning: Option<&'a dyn ByMeaning>,
     /// The open document: a chapter, an entry or a note.
     pub current: Option<&'a BookPath>,
     /// The captured selection.

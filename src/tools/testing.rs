@@ -1,11 +1,12 @@
 //! A book made of texts, for tests of tools. It never touches a disk.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde_json::{Map, Value};
 
 use super::desk::{Desk, Limits, Outcome, Seen};
 use super::{Registry, ToolError};
+use crate::canon::index::Index;
 use crate::domain::book::{Book, Note};
 use crate::domain::codex::{Entry, EntryType, Soul, TypeFrom};
 use crate::domain::ids::BookPath;
@@ -27,15 +28,24 @@ pub(super) fn call(desk: &Desk<'_>, tool: &str, args: &Value) -> Result<Outcome,
 #[derive(Default)]
 pub(super) struct Shelf {
     pub(super) book: Book,
+    index: OnceLock<Index>,
 }
 
 impl Shelf {
     pub(super) fn new() -> Self {
-        Self { book: Book { name: "the-long-silence".into(), ..Book::default() } }
+        Self { book: Book { name: "the-long-silence".into(), ..Book::default() }, ..Self::default() }
     }
 
     pub(super) fn desk(&self) -> Desk<'_> {
-        Desk { book: &self.book, current: None, selection: None, seen: &NOTHING, limits: Limits::default() }
+        Desk {
+            book: &self.book,
+            meaning: None,
+            index: self.index.get_or_init(|| Index::of(&self.book)),
+            current: None,
+            selection: None,
+            seen: &NOTHING,
+            limits: Limits::default(),
+        }
     }
 
     pub(super) fn chapter(mut self, raw: &str, text: &str) -> Self {

@@ -37,10 +37,14 @@ pub(super) enum Effect {
     Evidence(ProposalId),
     /// Judge a proposal.
     Judge(Verdict),
+    /// Look for words in the whole book.
+    Search(String),
     /// Read the folder again.
     Refresh,
     /// Find out how the names of the Codex may stand in the text.
     FindNames,
+    /// Index the book for searches, or bring its index up to date.
+    Index,
     /// Read the queue of proposals.
     ReadProposals,
     /// List the earlier conversations.

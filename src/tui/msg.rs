@@ -11,7 +11,7 @@ use crate::domain::book::Book;
 use crate::domain::codex::EntryType;
 use crate::domain::conversation::Failure;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
-use crate::workbench::{Document, Evidence, Finished, PastConversation, Peek, QueuedProposal, Recovered};
+use crate::workbench::{Document, Evidence, Finished, Hit, PastConversation, Peek, QueuedProposal, Recovered};
 
 use super::clipboard::Copied;
 use super::document::Place;
@@ -76,6 +76,10 @@ pub(super) enum Msg {
     KeySettled,
     /// A proposal was judged.
     Judged(ProposalId, &'static str, Result<Box<QueuedProposal>, String>),
+    /// Look for words in the whole book.
+    Search(String),
+    /// What was found for these words.
+    Hits(String, Vec<Hit>),
     /// The folder was read again.
     BookRead(Arc<Book>, Names),
     /// Choose a board member.

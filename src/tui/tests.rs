@@ -346,6 +346,18 @@ fn a_selection_goes_along_as_a_chip_and_is_described_without_its_words() {
 }
 
 #[test]
+fn the_whole_book_is_searched_and_a_hit_opens_at_its_words() {
+    let mut author = Author::at(120, 40);
+    author.press(KeyCode::Char('s'), KeyModifiers::ALT);
+    author.sees_words("Search the book");
+    author.types("eleven mugs");
+    author.sees_words("mugs");
+    author.key(KeyCode::Enter);
+    assert!(author.app.popups.is_empty());
+    assert_eq!(author.app.focus, Pane::Manuscript);
+}
+
+#[test]
 fn escape_in_the_chat_lets_the_selection_go() {
     let mut author = Author::at(120, 40);
     author.press(KeyCode::End, KeyModifiers::SHIFT);

@@ -118,6 +118,13 @@ fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.popups.push(*popup);
             vec![]
         }
+        Msg::Search(query) => vec![Effect::Search(query)],
+        Msg::Hits(query, hits) => {
+            if let Some(Popup::Search(popup)) = app.popups.last_mut() {
+                popup.found(&query, hits);
+            }
+            vec![]
+        }
         Msg::CopyText(text) => {
             app.clipboard.clone_from(&text);
             vec![Effect::Copy(text)]
@@ -325,8 +332,8 @@ fn on_paste(app: &mut App, text: &str) -> Vec<Effect> {
     app.typed_at = Some(app.now);
     if let Some(popup) = app.popups.last_mut() {
         // A paste or an input method never decides anything: only fields take it.
-        popup.paste(text);
-        return vec![];
+        let asked = popup.paste(text);
+        return asked.map(|msg| update(app, msg)).unwrap_or_default();
     }
     match app.focus {
         Pane::Manuscript => manuscript::on_paste(app, text),

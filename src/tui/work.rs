@@ -23,6 +23,9 @@ use super::review::{Compared, stamp};
 /// Earlier conversations that the palette offers.
 const PAST: usize = 50;
 
+/// Hits that a search of the book shows.
+const HITS: usize = 50;
+
 /// The open book and what runs in the background for it.
 pub(super) struct Work {
     workbench: Workbench,
@@ -41,6 +44,7 @@ pub(super) fn at_start(app: &App) -> Vec<Effect> {
         Effect::ReadConversation(None),
         Effect::ReadRecovered,
         Effect::ListConversations,
+        Effect::Index,
     ]);
     if app.documents.is_empty()
         && let Some(first) = app.book.chapters.first()
@@ -227,10 +231,20 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         Effect::Refresh => match bench.refresh() {
             Ok(book) => {
                 let names = Names::of(&book);
-                Msg::BookRead(book, names)
+                send(out, Msg::BookRead(Arc::clone(&book), names));
+                bench.index_of(&book);
+                return;
             }
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
+        Effect::Search(query) => {
+            let hits = bench.search_book(&query, HITS);
+            Msg::Hits(query, hits)
+        }
+        Effect::Index => {
+            bench.index_of(&bench.book());
+            return;
+        }
         Effect::FindNames => {
             let book = bench.book();
             let names = Names::of(&book);
@@ -249,7 +263,9 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
                     let names = Names::of(&book);
                     send(out, Msg::BookRead(book, names));
                 }
-                Msg::Show(path, None)
+                send(out, Msg::Show(path, None));
+                bench.index_of(&bench.book());
+                return;
             }
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },

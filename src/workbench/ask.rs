@@ -105,6 +105,8 @@ impl Workbench {
             provider: self.provider(name, &book, &registry, member.id)?,
             model,
             registry,
+            index: self.later_index_of(&book),
+            meaning: self.by_meaning(&book),
             book,
             current: ask.current.as_ref().map(|(path, _)| path.clone()),
             selection: ask.selection.clone(),

@@ -122,11 +122,11 @@ mod tests {
     fn a_change_of_role_names_the_question_and_what_was_read_before_it() {
         let folder = tempfile::tempdir().unwrap();
         let bench = bench(folder.path());
-        let turn = ask(&bench, "Make Mira's role antagonist");
+        let turn = ask(&bench, "Change Mira Okafor's role to antagonist");
         let evidence = bench.evidence(&turn.proposals[0]).unwrap();
         assert!(evidence.at.ends_with('Z'));
         let source = evidence.turn.unwrap();
-        assert_eq!(source.question, "Make Mira's role antagonist");
+        assert_eq!(source.question, "Change Mira Okafor's role to antagonist");
         assert_eq!(source.member, "Developmental Editor");
         assert!(!source.running);
         let last = source.tools.last().unwrap();

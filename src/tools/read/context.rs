@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::story_time::as_of;
 use super::{NAME, not_found, shorten, shorten_value};
-use crate::canon::lookup::{self, Strength};
+use crate::canon::lookup::Strength;
 use crate::domain::codex::{Entry, EntryType};
 use crate::domain::passage;
 use crate::tools::{Desk, Evidence, Force, Material, ReadTool, Reading, ToolError};
@@ -108,7 +108,7 @@ impl ReadTool for GetContext {
         if name.is_empty() {
             return Err(ToolError::in_field("name", "`name` is empty", &["the name of an entry"]));
         }
-        let found = lookup::find(desk.book, Some(self.0), name);
+        let found = desk.index.known().find(desk.book, Some(self.0), name);
         let Some((entry, strength)) = found.best else {
             let evidence = Evidence { kind: Some(self.0.to_string()), missing: true, ..Evidence::default() };
             return Ok(Reading {
@@ -128,6 +128,7 @@ fn strength_word(strength: Strength) -> &'static str {
         Strength::Stem => "file",
         Strength::Alias => "alias",
         Strength::Partial => "partial",
+        Strength::Near => "near",
     }
 }
 

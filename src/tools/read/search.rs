@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::NAME;
 use super::list::brief;
-use crate::canon::{lookup, search};
+use crate::canon::search;
 use crate::domain::codex::EntryType;
 use crate::tools::{Desk, Evidence, Force, ReadTool, Reading, ToolError};
 
@@ -52,7 +52,7 @@ impl ReadTool for SearchCodex {
         if query.is_empty() {
             return Err(ToolError::in_field("query", "`query` is empty", &["words to look for"]));
         }
-        let matches = search::codex(desk.book, args.entry_type, query, search::MAX_MATCHES);
+        let matches = search::codex(desk.index, desk.book, args.entry_type, query, search::MAX_MATCHES);
         let told: Vec<_> = matches
             .iter()
             .map(|m| {
@@ -79,7 +79,7 @@ impl ReadTool for SearchCodex {
             "matches": told,
         });
         if matches.is_empty() {
-            result["near"] = json!(lookup::near_names(desk.book, args.entry_type, query, NEAR));
+            result["near"] = json!(desk.index.known().near_names(desk.book, args.entry_type, query, NEAR));
         } else if matches.len() == search::MAX_MATCHES {
             result["note"] = json!(format!(
                 "The best {} matches. Narrow the query or give entryType for others.",

@@ -189,13 +189,15 @@ fn parts(hunk: &Hunk, last: bool) -> Vec<Part> {
         done.push(Part::Note(side, "line end at the end of the file".to_owned()));
     }
     let ends = (ends_of(&old), ends_of(&new));
-    if ends.0 != ends.1 && !old.is_empty() && !new.is_empty() {
+    if ends.0 != ends.1 && ends.0 != Ends::None && ends.1 != Ends::None {
         done.push(Part::Note(Side::Both, format!("line ends: {} becomes {}", ends.0.words(), ends.1.words())));
     }
     if done.is_empty() {
-        of_pieces(&hunk.pieces, &mut done);
         if only_white_space(&old, &new) {
-            done.insert(0, Part::Note(Side::Both, "only white space changes".to_owned()));
+            done.push(Part::Note(Side::Both, "only white space changes".to_owned()));
+            of_pieces(&white_space(&old, &new), &mut done);
+        } else {
+            of_pieces(&hunk.pieces, &mut done);
         }
         return done;
     }
@@ -223,7 +225,34 @@ fn same(text: &str, lines: &[Range<usize>], range: Range<usize>) -> Vec<Part> {
 
 fn only_white_space(old: &str, new: &str) -> bool {
     let words = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-    !(old.trim().is_empty() && new.trim().is_empty()) && words(old) == words(new)
+    !old.trim().is_empty() && words(old) == words(new)
+}
+
+/// Compares two texts that differ in white space alone: every word stays where it is.
+fn white_space(old: &str, new: &str) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = vec![];
+    let mut push = |side: Side, text: &str| match pieces.last_mut() {
+        _ if text.is_empty() => {}
+        Some(last) if last.side == side => last.text.push_str(text),
+        _ => pieces.push(Piece { side, text: text.to_owned() }),
+    };
+    let blank = |text: &str| text.len() - text.trim_start().len();
+    let word = |text: &str| text.find(char::is_whitespace).unwrap_or(text.len());
+    let (mut old, mut new) = (old, new);
+    while !(old.is_empty() && new.is_empty()) {
+        let ((old_blank, old_rest), (new_blank, new_rest)) =
+            (old.split_at(blank(old)), new.split_at(blank(new)));
+        if old_blank == new_blank {
+            push(Side::Both, old_blank);
+        } else {
+            push(Side::Old, old_blank);
+            push(Side::New, new_blank);
+        }
+        let words = word(old_rest).min(word(new_rest));
+        push(Side::Both, &old_rest[..words]);
+        (old, new) = (&old_rest[words..], &new_rest[words..]);
+    }
+    pieces
 }
 
 /// How the lines of a text end.

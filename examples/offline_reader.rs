@@ -41,6 +41,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         registry,
         index,
         meaning: None,
+        chapter: None,
         book,
         current: None,
         selection: None,

@@ -10,3 +10,4 @@ pub mod mentions;
 pub mod search;
 #[cfg(test)]
 mod shelf;
+pub mod story_time;

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::canon::index::Index;
 use crate::canon::meaning::ByMeaning;
+use crate::canon::story_time::Now;
 use crate::domain::book::Book;
 use crate::domain::ids::BookPath;
 use crate::proposal::Proposal;
@@ -22,12 +23,22 @@ pub struct Desk<'a> {
     pub meaning: Option<&'a dyn ByMeaning>,
     /// The open document: a chapter, an entry or a note.
     pub current: Option<&'a BookPath>,
+    /// The chapter as of which canon is told where the open document is none: the one that was open last.
+    pub chapter: Option<&'a BookPath>,
     /// The captured selection.
     pub selection: Option<&'a Selection>,
     /// What tools returned earlier in this conversation.
     pub seen: &'a Seen,
     /// Limits of one call.
     pub limits: Limits,
+}
+
+impl<'a> Desk<'a> {
+    /// Returns where the story stands: at the open chapter, else at the one that was open last.
+    pub fn now(&self) -> Option<Now<'a>> {
+        let chapters = [self.current, self.chapter];
+        chapters.into_iter().flatten().find_map(|path| Now::at(self.book, path))
+    }
 }
 
 /// Limits of one call, in characters.

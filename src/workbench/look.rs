@@ -292,6 +292,7 @@ impl Workbench {
             index: &self.index_of(&book),
             meaning: meaning.as_deref(),
             current: ask.current.as_ref().map(|(path, _)| path),
+            chapter: ask.chapter.as_ref(),
             selection: ask.selection.as_ref(),
             seen: &Seen::default(),
             limits: Limits::default(),

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::NAME;
-use super::list::brief;
+use super::story_time::brief_as_of;
 use crate::canon::search;
 use crate::domain::codex::EntryType;
 use crate::tools::{Desk, Evidence, Force, ReadTool, Reading, ToolError};
@@ -56,7 +56,7 @@ impl ReadTool for SearchCodex {
         let told: Vec<_> = matches
             .iter()
             .map(|m| {
-                let mut line = brief(m.entry, SUMMARY);
+                let mut line = brief_as_of(desk, m.entry, SUMMARY);
                 line["matchedIn"] = json!(m.field);
                 line["score"] = json!((m.score * 100.0).round() / 100.0);
                 line

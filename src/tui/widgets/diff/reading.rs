@@ -242,12 +242,11 @@ fn white_space(old: &str, new: &str) -> Vec<Piece> {
     while !(old.is_empty() && new.is_empty()) {
         let ((old_blank, old_rest), (new_blank, new_rest)) =
             (old.split_at(blank(old)), new.split_at(blank(new)));
-        if old_blank == new_blank {
-            push(Side::Both, old_blank);
-        } else {
-            push(Side::Old, old_blank);
-            push(Side::New, new_blank);
-        }
+        let pairs = old_blank.chars().rev().zip(new_blank.chars().rev());
+        let shared: usize = pairs.take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
+        push(Side::Old, &old_blank[..old_blank.len() - shared]);
+        push(Side::New, &new_blank[..new_blank.len() - shared]);
+        push(Side::Both, &old_blank[old_blank.len() - shared..]);
         let words = word(old_rest).min(word(new_rest));
         push(Side::Both, &old_rest[..words]);
         (old, new) = (&old_rest[words..], &new_rest[words..]);

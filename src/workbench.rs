@@ -6,6 +6,7 @@ pub mod ask;
 mod chat;
 pub mod demo;
 pub mod doctor;
+pub mod evidence;
 pub mod graph;
 mod history;
 mod index;
@@ -26,6 +27,7 @@ pub mod search;
 pub mod settings;
 
 pub use ask::{Ask, Finished};
+pub use evidence::{Evidence, Source};
 pub use judge::{JudgeError, QueuedProposal};
 pub use open::{OpenError, Overrides, Surroundings, Workbench};
 pub use past::PastConversation;

@@ -232,7 +232,7 @@ impl Workbench {
                 hint: "Leave the session out to start one.".into(),
             });
         }
-        let preface = self.refusals(session, &turns);
+        let preface = self.news(session, &turns);
         Ok((turns, preface))
     }
 

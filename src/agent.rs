@@ -42,6 +42,8 @@ pub struct TurnSetup {
     pub selection: Option<Selection>,
     /// What tools returned earlier in this conversation.
     pub seen: Seen,
+    /// Id of the board member who answers.
+    pub persona: &'static str,
     /// The system prompt.
     pub instructions: String,
     /// Everything said before, oldest first.

@@ -143,6 +143,7 @@ impl Driver {
                 current: setup.current.as_ref(),
                 selection: setup.selection.as_ref(),
                 seen: &seen,
+                persona: Some(setup.persona),
                 limits: Limits::default(),
             };
             setup.registry.run(&desk, &name, &arguments)

@@ -207,6 +207,7 @@ pub fn setup(provider: Arc<Scripted>, question: &str) -> TurnSetup {
         current: Some(path("manuscript/02-lantern.md")),
         selection: None,
         seen: Seen::default(),
+        persona: "developmental-editor",
         instructions: "You are a test.".into(),
         history: vec![],
         continue_from: None,

@@ -312,6 +312,7 @@ mod tests {
             current: current.as_ref(),
             selection: selection.as_ref(),
             seen: &seen,
+            persona: None,
             limits: Limits::default(),
         };
         let mut talk = Talk { calls: vec![], proposals: vec![], answer: String::new() };

@@ -5,7 +5,9 @@
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use super::propose::{CreateEntry, UpdateCharacter, UpdateEntry};
+use super::propose::{
+    CreateEntry, CreateNote, CreateScene, RecordRelationship, UpdateCharacter, UpdateEntry, UpdatePersona,
+};
 use super::read::{GetContext, ListEntries, Manuscript, SearchCodex};
 use super::{Desk, Effect, Force, Outcome, ProposeTool, ReadTool, ToolError, ToolSpec, arguments, schema};
 use crate::domain::codex::EntryType;
@@ -26,7 +28,7 @@ impl std::fmt::Debug for Registry {
 }
 
 impl Registry {
-    /// The thirteen advisor tools.
+    /// The advisor tools.
     pub fn advisor() -> Self {
         let contexts = EntryType::ALL.into_iter().map(GetContext);
         let registry = Self::default().reads_prose(Manuscript);
@@ -37,6 +39,10 @@ impl Registry {
             .proposes(UpdateEntry)
             .proposes(CreateEntry)
             .proposes(UpdateCharacter)
+            .also_proposes(RecordRelationship)
+            .also_proposes(CreateScene)
+            .also_proposes(CreateNote)
+            .also_proposes(UpdatePersona)
     }
 
     /// The twelve canon-only tools of `ai tool-smoke`.
@@ -115,6 +121,16 @@ impl Registry {
         })
     }
 
+    /// Adds a tool that drafts a change and is not part of the canon-only subset.
+    #[must_use]
+    pub fn also_proposes<T: ProposeTool>(self, tool: T) -> Self {
+        let mut registry = self.proposes(tool);
+        if let Some((spec, _)) = registry.tools.last_mut() {
+            spec.canon = false;
+        }
+        registry
+    }
+
     fn reads<T: ReadTool>(self, tool: T, effect: Effect) -> Self {
         let (name, about, force) = (tool.name(), tool.about(), tool.force());
         self.add(name, about, effect, force, move |desk, args: T::Args| {
@@ -157,7 +173,7 @@ mod tests {
     use super::*;
     use crate::tools::testing::{REGISTRY, Shelf, path};
 
-    const ADVISOR: [&str; 13] = [
+    const ADVISOR: [&str; 17] = [
         "get_manuscript_context",
         "get_character_context",
         "get_location_context",
@@ -171,6 +187,10 @@ mod tests {
         "propose_codex_update",
         "propose_codex_create",
         "propose_character_update",
+        "propose_relationship",
+        "propose_scene_create",
+        "propose_note_create",
+        "propose_persona_update",
     ];
 
     fn shelf() -> Shelf {
@@ -181,12 +201,12 @@ mod tests {
     }
 
     #[test]
-    fn the_thirteen_tools_stand_in_their_order_and_twelve_of_them_need_no_manuscript() {
+    fn the_tools_stand_in_their_order_and_twelve_of_them_are_about_canon_only() {
         let names = |r: &Registry| r.specs().map(|s| s.name).collect::<Vec<_>>();
         assert_eq!(names(&Registry::advisor()), ADVISOR);
-        assert_eq!(names(&Registry::canon_only()), ADVISOR[1..]);
+        assert_eq!(names(&Registry::canon_only()), ADVISOR[1..13]);
         let without = Registry::advisor().without(&["search_codex".to_owned()]);
-        assert_eq!(without.specs().count(), 12);
+        assert_eq!(without.specs().count(), ADVISOR.len() - 1);
         assert!(without.spec("search_codex").is_none());
     }
 
@@ -318,7 +338,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_arguments_make_a_tool_panic_and_an_error_names_a_field(
-            tool in 0_usize..13,
+            tool in 0_usize..ADVISOR.len(),
             values in prop::collection::vec(prop::option::of(json_value()), 8),
             open in any::<bool>(),
         ) {

@@ -35,7 +35,14 @@ impl Shelf {
     }
 
     pub(super) fn desk(&self) -> Desk<'_> {
-        Desk { book: &self.book, current: None, selection: None, seen: &NOTHING, limits: Limits::default() }
+        Desk {
+            book: &self.book,
+            current: None,
+            selection: None,
+            seen: &NOTHING,
+            persona: None,
+            limits: Limits::default(),
+        }
     }
 
     pub(super) fn chapter(mut self, raw: &str, text: &str) -> Self {

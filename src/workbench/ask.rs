@@ -109,6 +109,7 @@ impl Workbench {
             current: ask.current.as_ref().map(|(path, _)| path.clone()),
             selection: ask.selection.clone(),
             seen,
+            persona: member.id,
             instructions,
             history,
             continue_from,

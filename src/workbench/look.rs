@@ -282,6 +282,7 @@ impl Workbench {
             current: ask.current.as_ref().map(|(path, _)| path),
             selection: ask.selection.as_ref(),
             seen: &Seen::default(),
+            persona: ask.persona.as_deref(),
             limits: Limits::default(),
         };
         let outcome = registry.run(&desk, name, arguments)?;

@@ -90,6 +90,7 @@ fn title_of_stem(stem: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use super::super::kind::Vocabulary;
     use crate::domain::ids::BookPath;
 
     #[test]
@@ -113,7 +114,7 @@ mod tests {
             ("00-prologue.md", "Prologue\n========\n", 0, FileName, "Prologue"),
         ];
         for (name, text, number, from, title) in table {
-            let read = chapter(&Loaded::of(BookPath::new(name).unwrap(), text.into()), 9);
+            let read = chapter(&Loaded::of(BookPath::new(name).unwrap(), text.into(), &Vocabulary::default()), 9);
             assert_eq!(
                 (read.number, read.number_from, read.title.as_str()),
                 (number, from, title),

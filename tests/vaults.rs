@@ -181,3 +181,98 @@ fn the_same_text_unsaved_gives_the_same_book() {
         }
     }
 }
+
+#[test]
+fn fields_show_what_keys_links_and_lines_say() {
+    let table = [
+        ("obsidian", "Characters/Mira Okafor.md", "home", "Port Amity"),
+        ("obsidian", "Characters/Mira Okafor.md", "born", "15th of Hammer, 5421"),
+        ("obsidian", "Characters/Tobias Wren.md", "Role", "customs clerk"),
+        ("obsidian", "Characters/Tobias Wren.md", "faction", "The Quiet Hand"),
+        ("obsidian", "Characters/Tobias Wren.md", "mood", "tired"),
+        ("obsidian", "Places/Rope Walk.md", "owner", "Ilse Søndergaard"),
+        ("obsidian", "Places/Rope Walk.md", "block", "the quay"),
+        ("obsidian", "Places/Rope Walk.md", "district", "Port Amity"),
+        ("plain", "people/03_doctor_hallam.md", "Role", "physician"),
+        ("plain", "people/Sister Agnes.markdown", "Born", "1841"),
+        ("plain", "history/The Great Fog.md", "Chapter", "2"),
+        ("italian", "Personaggi/nina.md", "role", "protagonista"),
+        ("lists", "codex/characters.md#Mira Okafor", "Born", "2281"),
+        ("lists", "codex/events.md#The Inquiry (2)", "Date", "2311-01-02"),
+        ("one-file", "bible.md#Lantern", "mood", "unquiet"),
+        ("one-file-deep", "Story Bible/The Hollow Crown - Series Bible.md#Queen Isaude", "Age", "44"),
+        ("exports", "codex/characters/hundred-keys.md", "custom_299", "value 299"),
+        ("exports", "codex/entities/a1.md", "updated_at", "2024-02-30"),
+        ("broken", "codex/characters/yaml-types.md", "age", "007"),
+        ("bytes", "codex/characters/latin1.md", "role", "Müller"),
+    ];
+    for (vault, address, key, value) in table {
+        let book = read(&folder().join(vault)).unwrap();
+        let entry = book.entries.iter().find(|entry| entry.address() == address).unwrap();
+        assert_eq!(entry.fields.get(key).and_then(|v| v.as_str()), Some(value), "{vault} {address} {key}");
+    }
+    let book = read(&folder().join("exports")).unwrap();
+    let weir = book.entries.iter().find(|entry| entry.name == "Jonas Weir").unwrap();
+    let shown = serde_json::to_string(&weir.fields["relationships"]).unwrap();
+    assert_eq!(
+        shown,
+        r#"[{"character":"Maud","type":"employer"},{"character":"Aino","type":"rival"}]"#
+    );
+}
+
+#[test]
+fn what_an_entry_embeds_is_shown_with_its_file() {
+    let book = read(&folder().join("obsidian")).unwrap();
+    let shown = |name: &str| {
+        let entry = book.entries.iter().find(|entry| entry.name == name).unwrap();
+        let all = book.embeds(entry);
+        all.into_iter().map(|(path, text)| (path.to_string(), text.to_owned())).collect::<Vec<_>>()
+    };
+    let pell = shown("Jory Pell");
+    assert_eq!(pell.len(), 2);
+    assert_eq!(pell[0].0, "Fragments/Jory - short.md");
+    assert!(pell[0].1.starts_with("Jory rings the bells"));
+    assert_eq!(pell[1].1, "He was asleep when the *Amity* burned. ^asleep");
+    assert_eq!(shown("Perrin Lost"), [], "pictures, missing notes and missing blocks show nothing");
+    assert_eq!(shown("Bell-Ringer's Guild Master").len(), 1, "a circle is no problem");
+}
+
+/// Whatever bytes a file has, its book is read, and its entries lie inside it.
+fn check_bytes(name: &str, bytes: &[u8]) {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("codex/characters")).unwrap();
+    fs::create_dir(dir.path().join("manuscript")).unwrap();
+    for folder in ["codex", "codex/characters", "."] {
+        fs::write(dir.path().join(folder).join(name), bytes).unwrap();
+    }
+    let book = read(dir.path()).unwrap();
+    assert_eq!(
+        book.entries.iter().filter(|e| e.heading.is_none()).count()
+            + book.entries.iter().filter(|e| e.heading.is_some()).map(|e| &e.path).collect::<std::collections::BTreeSet<_>>().len()
+            + book.others.len(),
+        3,
+        "every file is somewhere"
+    );
+    for entry in &book.entries {
+        assert!(entry.text.get(entry.body.clone()).is_some());
+        assert!(entry.line() <= entry.text.matches('\n').count() + 1);
+        assert!(!entry.name.is_empty() && entry.warnings.iter().all(|w| w.line >= 1 && w.column >= 1));
+        assert!(book.entry_at(&entry.path, entry.body.start).is_some());
+        book.embeds(entry);
+        let again = with_text(&book, &entry.path, std::sync::Arc::clone(&entry.text));
+        assert_eq!(again.entries.len(), book.entries.len());
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_bytes_are_read(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
+        check_bytes("any.md", &bytes);
+    }
+
+    #[test]
+    fn any_marks_are_read(text in "(---\n)?([a-z]{1,6}: [\\[\"a-z#\\]|]{0,9}\n){0,3}(---\n)?((#{1,4} |- |\\*\\*|%%|<!--|```\n|!?\\[\\[|\\]\\]|::|\\||=====|-----|#npc|Characters|Places|Mira|Role: x|é|\r\n|\n|\n\n| ){0,24})") {
+        check_bytes("characters.md", text.as_bytes());
+        check_bytes("bible.md", text.as_bytes());
+    }
+}

@@ -78,8 +78,8 @@ const TABLES: &[(&str, &[(&str, Set)])] = &[
         "codex",
         &[
             ("dirs", |d, v| d.folders(v).map(|dirs| d.settings.codex_dirs = dirs)),
-            ("types", |d, v| d.codex_types(v)),
-            ("keys", |d, v| d.codex_keys(v)),
+            ("types", |d, v| d.codex_types(&Cell { path: "[codex.types]".to_owned(), ..*v })),
+            ("keys", |d, v| d.codex_keys(&Cell { path: "[codex.keys]".to_owned(), ..*v })),
         ],
     ),
     ("notes", &[("dir", |d, v| d.folder(v).map(|dir| d.settings.notes_dir = dir))]),

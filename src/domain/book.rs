@@ -27,6 +27,8 @@ pub struct Book {
     pub notes: Vec<Note>,
     /// Markdown files that are neither manuscript, canon nor notes.
     pub others: Vec<BookPath>,
+    /// Folders right inside the book's folder, sorted, and those of the settings that exist.
+    pub folders: Vec<String>,
     /// Why files of `others` that could have been canon are none: one sentence each.
     pub not_canon: BTreeMap<BookPath, String>,
     /// Texts of those `others` that an entry embeds (`![[file]]`).

@@ -68,7 +68,10 @@ pub fn read(root: &Path) -> Result<Book, ReadError> {
     let (layout, missing) = Layout::of(&settings.read, &found.folders, |dir| root.join(dir).is_dir());
     let paths = found.files.iter().map(|file| &file.path);
     let rules = Rules::new(layout, Vocabulary::of(&settings.read), paths);
-    let mut book = Book::default();
+    let mut book = Book { folders: found.folders, ..Book::default() };
+    let set = settings.read.codex_dirs.iter().chain(&settings.read.manuscript_dir).chain(&settings.read.notes_dir);
+    let existing: Vec<String> = set.filter(|dir| root.join(dir).is_dir()).cloned().collect();
+    book.folders.extend(existing);
     book.warnings.extend_from_slice(&settings.warnings);
     book.warnings.extend(missing.into_iter().map(|(value, message)| settings.warning(&value, message)));
     book.warnings.extend(found.warnings);
@@ -247,6 +250,8 @@ pub fn with_text(book: &Book, path: &BookPath, text: impl Into<Arc<str>>) -> Boo
         let rules = rules_of(&book, words);
         let before = &book.entries[first];
         let (soul, was_one) = (before.soul.clone(), before.heading.is_none());
+        // What is wrong with the soul's own file.
+        let of_soul: Vec<Warning> = before.warnings.iter().filter(|w| &w.path != path).cloned().collect();
         let mut entries = match rules.canon(&file, rules.zone(path)) {
             Found::Entries(entries) => entries,
             _ if was_one => vec![rules.alone(&file, (before.entry_type, before.type_from.clone()))],
@@ -255,33 +260,37 @@ pub fn with_text(book: &Book, path: &BookPath, text: impl Into<Arc<str>>) -> Boo
         linked::follow_in(&book, &mut entries, &file, &rules.words);
         if let [only] = &mut entries[..] {
             only.soul = soul;
+            only.warnings.extend(of_soul);
+        }
+        for entry in &entries {
+            push_warnings(&mut book.warnings, &entry.warnings);
         }
         book.entries.retain(|entry| &entry.path != path);
         book.entries.extend(entries);
         sort_entries(&mut book.entries);
-    } else if let Some(soul) =
-        book.entries.iter_mut().filter_map(|e| e.soul.as_mut()).find(|s| &s.path == path)
+    } else if let Some(entry) =
+        book.entries.iter_mut().find(|e| e.soul.as_ref().is_some_and(|soul| &soul.path == path))
     {
-        soul.text = Arc::clone(&file.text);
+        entry.warnings.retain(|warning| &warning.path != path);
+        entry.warnings.extend(file.warnings());
+        entry.soul = Some(Soul { path: path.clone(), text: Arc::clone(&file.text) });
     } else {
         return book;
     }
-    book.warnings.extend(file.warnings());
+    push_warnings(&mut book.warnings, &file.warnings());
     book
 }
 
-/// The rules of a book that is read already: its folders are those of its files.
+/// The rules of a book that is read already.
 fn rules_of(book: &Book, words: Vocabulary) -> Rules {
     let paths = || {
         let chapters = book.chapters.iter().map(|c| &c.path);
         let others = book.notes.iter().map(|n| &n.path).chain(&book.others);
         chapters.chain(book.entries.iter().map(|e| &e.path)).chain(others)
     };
-    let top = paths().filter_map(|path| Some(path.as_str().split_once('/')?.0.to_owned()));
-    let folders: std::collections::BTreeSet<String> = top.collect();
-    let folders: Vec<String> = folders.into_iter().collect();
-    let holds = |dir: &str| paths().any(|p| p.as_str().strip_prefix(dir).is_some_and(|r| r.starts_with('/')));
-    let (layout, _) = Layout::of(&book.settings, &folders, holds);
+    let is_folder = |dir: &str| book.folders.iter().any(|folder| folder == dir);
+    let top: Vec<String> = book.folders.iter().filter(|folder| !folder.contains('/')).cloned().collect();
+    let (layout, _) = Layout::of(&book.settings, &top, is_folder);
     Rules::new(layout, words, paths())
 }
 

@@ -71,6 +71,8 @@ impl Rules {
         paths: impl IntoIterator<Item = &'a BookPath>,
     ) -> Self {
         let dossiers = paths.into_iter().filter(|path| Shape::of(path) == Shape::Dossier);
+        let of_entries = |path: &&BookPath| folder_name(path).is_some_and(|name| words.folder(name).is_some());
+        let dossiers = dossiers.filter(|path| !of_entries(path));
         let dossiers = dossiers.filter_map(|path| path.parent().map(str::to_owned)).collect();
         Self { layout, words, dossiers }
     }
@@ -95,7 +97,7 @@ impl Rules {
             _ => Piece::Other(file, why),
         };
         if zone != Zone::Codex && !self.layout.takes_canon_elsewhere() {
-            return none(file, None);
+            return none(file, Some("it stands in no folder that `[codex] dirs` names".to_owned()));
         }
         let folders = || file.path.parent().into_iter().flat_map(|parent| parent.split('/'));
         if folders().any(layout::is_for_templates) {
@@ -137,11 +139,11 @@ impl Rules {
             return Found::Soul(own.or(of_folder));
         }
         let typed = own.or_else(|| self.folder_or_stem(file, of_folder, place)).or_else(|| {
-            let counts = zone == Zone::Codex && shape == Shape::Own;
-            entry::inline_tag(lines, words).filter(|_| counts)
+            let inline = entry::inline_tag(lines, zone == Zone::Codex, words);
+            inline.filter(|_| shape == Shape::Own)
         });
         let Some(typed) = typed else { return Found::No(Some(self.why_none(file, &fields, shape))) };
-        let facts = Facts::of_file(fields, &page, entry::naming_stem(&file.path, words), typed.0);
+        let facts = Facts::of_file(fields, &page, &file.path, typed.0, words);
         Found::Entries(vec![facts.whole(file, typed)])
     }
 
@@ -149,8 +151,7 @@ impl Rules {
     pub fn alone(&self, file: &Loaded, typed: Typed) -> Entry {
         let page = Page::of(file.body());
         let fields = Fields::of(&file.front.fields, &file.renamed, &page.lines, &self.words);
-        let stem = entry::naming_stem(&file.path, &self.words);
-        Facts::of_file(fields, &page, stem, typed.0).whole(file, typed)
+        Facts::of_file(fields, &page, &file.path, typed.0, &self.words).whole(file, typed)
     }
 
     /// Whether a folder's name says something about a file: not about what lies beside a dossier, and not about the index of a folder of entries. (A
@@ -160,7 +161,7 @@ impl Rules {
             && file.path.parent().is_some_and(|parent| self.dossiers.contains(parent));
         let holds_entries =
             |name: &str| self.words.folder(name).is_some_and(|folder| folder != EntryType::Style);
-        let is_index_of_many = matches!(shape, Shape::Index | Shape::FolderNote)
+        let is_index_of_many = matches!(shape, Shape::Dossier | Shape::Index | Shape::FolderNote)
             && (file.path.parent().is_none_or(|dir| self.layout.is_codex(dir))
                 || folder_name(&file.path).is_some_and(holds_entries));
         !beside_dossier && !is_index_of_many
@@ -177,7 +178,8 @@ impl Rules {
     fn folder_or_stem(&self, file: &Loaded, of_folder: Option<Typed>, place: Place) -> Option<Typed> {
         let meaning = entry::stem_type(&file.path, &self.words);
         // A list in which no heading names an entry is no entry itself; a text on cultures may be.
-        let is_list = meaning.is_some_and(|m| m.many && m.entry_type != EntryType::Concept);
+        let is_list = meaning.is_some_and(|m| m.many && m.entry_type != EntryType::Concept)
+            && !many::has_name(file);
         if is_list && (of_folder.is_none() || is_named_like(&file.path, of_folder.as_ref())) {
             return None;
         }
@@ -204,7 +206,7 @@ impl Rules {
         if self.is_beside_dossier(&file.path) {
             return "it lies beside a dossier and gives no type itself".to_owned();
         }
-        if matches!(shape, Shape::Index | Shape::FolderNote) {
+        if matches!(shape, Shape::Dossier | Shape::Index | Shape::FolderNote) {
             return "it is the index of a folder and gives no type itself".to_owned();
         }
         if entry::stem_type(&file.path, &self.words).is_some_and(|meaning| meaning.many) {

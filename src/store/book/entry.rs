@@ -68,7 +68,7 @@ impl Fields {
                 fields.add(key, value, words);
             }
         }
-        for (key, value) in markup::top_fields(lines) {
+        for (key, value) in markup::top_fields(lines, words) {
             fields.add(key, value, words);
         }
         fields
@@ -117,10 +117,13 @@ impl Fields {
     }
 }
 
-/// The type that a tag anywhere in a text gives.
-pub fn inline_tag(lines: &[Cow<'_, str>], words: &Vocabulary) -> Option<Typed> {
+/// The type that a tag in the running text gives: one that ends a line or, `anywhere`, any.
+pub fn inline_tag(lines: &[Cow<'_, str>], anywhere: bool, words: &Vocabulary) -> Option<Typed> {
     let tagged = lines.iter().filter(|line| line.contains('#'));
-    tagged.flat_map(|line| markup::hashtags(line)).find_map(|tag| words.tag(tag))
+    if anywhere {
+        return tagged.flat_map(|line| markup::hashtags(line)).find_map(|tag| words.tag(tag));
+    }
+    tagged.flat_map(|line| markup::closing_tags(line)).find_map(|tag| words.tag(tag))
 }
 
 /// What makes an entry, apart from where it stands.
@@ -139,28 +142,47 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Reads an entry that is a whole file; `stem` names it where nothing else does.
-    pub fn of_file(fields: Fields, page: &Page<'_>, stem: &str, entry_type: EntryType) -> Self {
+    /// Reads an entry that is a whole file; the path names it where nothing else does.
+    pub fn of_file(
+        fields: Fields,
+        page: &Page<'_>,
+        path: &BookPath,
+        entry_type: EntryType,
+        words: &Vocabulary,
+    ) -> Self {
         let heading = heading_name(page).map(|text| names::of_heading(&text, entry_type, false));
-        Self::read(fields, page, heading, stem)
+        let stem = names::of_stem(naming_stem(path, words), entry_type);
+        Self::read(fields, page, heading, stem, words)
     }
 
     /// Reads an entry that stands under `heading` in a file with others.
-    pub fn of_part(fields: Fields, page: &Page<'_>, heading: &str, entry_type: EntryType) -> Self {
+    pub fn of_part(
+        fields: Fields,
+        page: &Page<'_>,
+        heading: &str,
+        entry_type: EntryType,
+        words: &Vocabulary,
+    ) -> Self {
         let named = names::of_heading(heading, entry_type, true);
-        Self::read(fields, page, Some(named), heading)
+        Self::read(fields, page, Some(named), heading, words)
     }
 
-    fn read(fields: Fields, page: &Page<'_>, heading: Option<names::Named>, stem: &str) -> Self {
+    fn read(
+        fields: Fields,
+        page: &Page<'_>,
+        heading: Option<names::Named>,
+        stem: &str,
+        words: &Vocabulary,
+    ) -> Self {
         let named = fields.given(&["name"]);
         let front_title = fields.front_title();
         let title = if named.is_some() || front_title.is_none() { fields.given(&["title"]) } else { None };
         let (in_heading, also) = heading.map_or((None, vec![]), |h| (Some(h.name), h.aliases));
         let name =
-            named.or(front_title).or(in_heading).unwrap_or_else(|| readable_stem(names::without_id(stem)));
-        let aliases = aliases(&fields.all, &page.lines, also, &name);
+            named.or(front_title).or(in_heading).unwrap_or_else(|| readable_stem(stem));
+        let aliases = aliases(&fields.all, &page.lines, also, &name, words);
         let summary = fields.given(&["summary", "description"]).map_or_else(
-            || summary(page),
+            || summary(page, words),
             |text| text.split_whitespace().collect::<Vec<_>>().join(" "),
         );
         let mut all = fields.all;
@@ -198,7 +220,7 @@ impl Facts {
 }
 
 /// The stem that names an entry: of a folder's main file it is the folder's name.
-pub fn naming_stem<'p>(path: &'p BookPath, words: &Vocabulary) -> &'p str {
+fn naming_stem<'p>(path: &'p BookPath, words: &Vocabulary) -> &'p str {
     match Shape::of(path) {
         Shape::Own => words.stem(path.stem()).map_or_else(|| path.stem(), |(_, name)| name),
         _ => folder_name(path).unwrap_or_else(|| path.stem()),
@@ -264,7 +286,7 @@ const MORE_SECTIONS: [&str; 32] = [
     "open questions",
     "misc",
     "trivia",
-    "how to name files",
+    "physical description",
 ];
 
 /// Whether a heading is the title of a usual section.
@@ -291,6 +313,7 @@ fn aliases(
     lines: &[Cow<'_, str>],
     in_heading: Vec<String>,
     name: &str,
+    words: &Vocabulary,
 ) -> Vec<String> {
     const KEYS: [&str; 6] = ["aliases", "alias", "aka", "a.k.a.", "a.k.a", "also known as"];
     let mut found = vec![];
@@ -304,7 +327,7 @@ fn aliases(
     for line in lines.iter().filter(|line| line.contains(':')) {
         if let Some(field) = markup::labelled(line)
             && !field.dataview
-            && KEYS.contains(&fold(field.label).as_str())
+            && KEYS.contains(&fold(words.key(field.label)).as_str())
         {
             found.extend(markup::split_names(field.value));
         }
@@ -316,16 +339,19 @@ fn aliases(
 }
 
 /// The summary of a text that no key gives one: the section `Summary`, else the first prose.
-pub fn summary(page: &Page<'_>) -> String {
-    summary_section(page).unwrap_or_else(|| markup::first_prose(&page.lines))
+pub fn summary(page: &Page<'_>, words: &Vocabulary) -> String {
+    summary_section(page, words).unwrap_or_else(|| markup::first_prose(&page.lines, words))
 }
 
 /// The first paragraph below `## Summary`.
-fn summary_section(page: &Page<'_>) -> Option<String> {
-    let at = page.headings.iter().position(|heading| fold(&heading.text) == "summary")?;
+fn summary_section(page: &Page<'_>, words: &Vocabulary) -> Option<String> {
+    let is_summary = |heading: &markup::Heading| {
+        heading.text.len() < 40 && fold(words.key(heading.text.trim_end_matches(':'))) == "summary"
+    };
+    let at = page.headings.iter().position(is_summary)?;
     let end = page.headings.get(at + 1).map_or(page.lines.len(), |next| next.line);
     let start = page.headings[at].line + page.headings[at].height;
-    let summary = markup::first_prose(page.lines.get(start..end)?);
+    let summary = markup::first_prose(page.lines.get(start..end)?, words);
     (!summary.is_empty()).then_some(summary)
 }
 

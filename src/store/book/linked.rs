@@ -112,14 +112,14 @@ impl<'a> Known<'a> {
         };
         let embeds = named.contains("![[") && !fields.gives_summary();
         let mut facts = match heading {
-            Some(heading) => Facts::of_part(fields, &page, heading, entry.entry_type),
-            None => Facts::of_file(fields, &page, entry::naming_stem(&entry.path, words), entry.entry_type),
+            Some(heading) => Facts::of_part(fields, &page, heading, entry.entry_type, words),
+            None => Facts::of_file(fields, &page, &entry.path, entry.entry_type, words),
         };
         if embeds {
             let mut left = MAX_EMBEDDED;
             let whole = self.spelled_out(&named, &mut vec![entry.path.clone()], &mut left);
             if let Cow::Owned(whole) = &whole {
-                facts.summary = entry::summary(&Page::of(whole));
+                facts.summary = entry::summary(&Page::of(whole), words);
             }
         }
         // A second heading of the same words has a number that is no part of its name.
@@ -137,7 +137,7 @@ impl<'a> Known<'a> {
 }
 
 /// Replaces the links for which `with` has other words.
-fn replaced<'t>(text: &'t str, mut with: impl FnMut(&Link<'_>) -> Option<String>) -> Cow<'t, str> {
+fn replaced(text: &str, mut with: impl FnMut(&Link<'_>) -> Option<String>) -> Cow<'_, str> {
     if !text.contains("[[") {
         return Cow::Borrowed(text);
     }

@@ -89,7 +89,7 @@ fn read_part(
     let own_type = words.key_type(&fields.all).map(|typed| fields.renamed.as_written(typed));
     let own_type = own_type.or_else(tagged).or_else(|| fields.own_type(&own.lines, words));
     let typed = own_type.unwrap_or_else(|| part.typed.clone());
-    let facts = Facts::of_part(fields, &own, &part.heading.text, typed.0);
+    let facts = Facts::of_part(fields, &own, &part.heading.text, typed.0, words);
     let mut entry = facts.whole(file, typed);
     entry.body = body;
     entry
@@ -112,10 +112,15 @@ fn line_starts(file: &Loaded) -> Vec<usize> {
     std::iter::once(from).chain(breaks).collect()
 }
 
+/// Whether the frontmatter gives a file a name or other names, as only an entry has them.
+pub fn has_name(file: &Loaded) -> bool {
+    fields::get(&file.front.fields, &["name", "aliases", "alias", "aka"]).is_some()
+}
+
 fn parts(file: &Loaded, page: &Page<'_>, place: Place, words: &Vocabulary) -> Vec<Part> {
     let front = &file.front.fields;
     let is_one = matches!(Shape::of(&file.path), Shape::Dossier | Shape::Index | Shape::Soul)
-        || fields::get(front, &["name", "aliases", "alias", "aka"]).is_some()
+        || has_name(file)
         || words.key_type(front).is_some();
     if is_one || page.headings.is_empty() {
         return vec![];

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use super::kind::Vocabulary;
 use crate::domain::links::link_at;
 use crate::domain::passage::fold;
 
@@ -142,6 +143,8 @@ fn is_underlined_title(line: &str, above: Option<&str>) -> bool {
 
 /// Splits `## Text ##`.
 pub fn atx(line: &str) -> Option<(usize, &str)> {
+    let bare = line.trim_start_matches(' ');
+    let line = if line.len() - bare.len() > 3 { line } else { bare };
     let level = line.bytes().take_while(|b| *b == b'#').count();
     let rest = &line[level..];
     let is_heading = (1..=6).contains(&level) && (rest.is_empty() || rest.starts_with([' ', '\t']));
@@ -236,6 +239,17 @@ pub fn dataview_fields(line: &str) -> Vec<(&str, &str)> {
     if let Some(Labelled { label, value, dataview: true }) = labelled(line) {
         return vec![(label, value)];
     }
+    inline_fields(line).into_iter().map(|field| (field.key, field.value)).collect()
+}
+
+/// `[key:: value]` or `(key:: value)`.
+struct InlineField<'a> {
+    whole: std::ops::Range<usize>,
+    key: &'a str,
+    value: &'a str,
+}
+
+fn inline_fields(line: &str) -> Vec<InlineField<'_>> {
     let mut found = vec![];
     for (at, _) in line.match_indices("::") {
         let Some(open) = line[..at].rfind(['[', '(']) else { continue };
@@ -243,7 +257,7 @@ pub fn dataview_fields(line: &str) -> Vec<(&str, &str)> {
         let Some(end) = closing_at(&line[at..], closing) else { continue };
         let (key, value) = (line[open + 1..at].trim(), line[at + 2..at + end].trim());
         if !key.is_empty() && !key.contains([']', ')', ':']) {
-            found.push((key, value));
+            found.push(InlineField { whole: open..at + end + 1, key, value });
         }
     }
     found
@@ -280,6 +294,24 @@ pub fn hashtags(line: &str) -> impl Iterator<Item = &str> {
         .filter(|tag| tag.chars().any(char::is_alphabetic))
 }
 
+/// Returns the tags that end a line, behind which nothing stands but more of them; those in the middle of a sentence are none.
+pub fn closing_tags(line: &str) -> impl Iterator<Item = &str> {
+    let words = if atx(line).is_some() { "" } else { line };
+    let closing = words.split_whitespace().rev().take_while(|word| word.len() > 1 && word.starts_with('#'));
+    closing.flat_map(hashtags)
+}
+
+/// Leaves out the tags that end a paragraph.
+fn without_closing_tags(text: &str) -> &str {
+    let mut rest = text.trim_end();
+    while let Some((before, last)) = rest.rsplit_once(char::is_whitespace)
+        && last.strip_prefix('#').is_some_and(|tag| tag.starts_with(char::is_alphabetic))
+    {
+        rest = before.trim_end();
+    }
+    rest
+}
+
 /// Whether a line holds nothing but tags.
 pub fn is_tags(line: &str) -> bool {
     let mut words = line.split_whitespace().peekable();
@@ -288,7 +320,7 @@ pub fn is_tags(line: &str) -> bool {
 
 /// Returns the `Key: value` lines at the top of `lines`: those before the first heading and the first prose, in blocks that hold nothing else. One
 /// such line alone counts only as an item of a list, in bold, or with a usual label.
-pub fn top_fields<'a>(lines: &'a [Cow<'_, str>]) -> Vec<(&'a str, &'a str)> {
+pub fn top_fields<'a>(lines: &'a [Cow<'_, str>], words: &Vocabulary) -> Vec<(&'a str, &'a str)> {
     let mut found = vec![];
     for block in lines.split(|line| line.trim().is_empty()) {
         let block: Vec<&str> =
@@ -298,7 +330,7 @@ pub fn top_fields<'a>(lines: &'a [Cow<'_, str>]) -> Vec<(&'a str, &'a str)> {
         }
         let dressed = |line: &str| line.starts_with(['-', '*', '+']);
         let is_of_fields = |line: &&&str| {
-            labelled(line).is_some() && (dressed(line) || is_field(line, block.len()))
+            labelled(line).is_some() && (dressed(line) || is_field(line, block.len(), words))
         };
         if atx(block[0]).is_some() || !block.iter().all(|line| is_of_fields(&line)) {
             break;
@@ -310,31 +342,53 @@ pub fn top_fields<'a>(lines: &'a [Cow<'_, str>]) -> Vec<(&'a str, &'a str)> {
 }
 
 /// Returns the first paragraph of prose among `lines`, as a reader sees it; where there is none, the first item of a list.
-pub fn first_prose(lines: &[Cow<'_, str>]) -> String {
+pub fn first_prose(lines: &[Cow<'_, str>], words: &Vocabulary) -> String {
     let mut item = None;
     for block in lines.split(|line| line.trim().is_empty()) {
-        let prose: Vec<&str> = block
-            .iter()
-            .map(|line| line.trim())
+        let is_title = |at: usize| {
+            let above = (at > 0).then(|| block[at - 1].trim());
+            let below = block.get(at + 1).and_then(|below| underline(below));
+            below.is_some_and(|level| level == 1 || is_underlined_title(block[at].trim(), above))
+        };
+        let prose: Vec<&str> = (0..block.len())
+            .filter(|at| !is_title(*at))
+            .map(|at| block[at].trim())
             .skip_while(|line| atx(line).is_some())
             .take_while(|line| atx(line).is_none())
-            .filter(|line| !is_furniture(line))
+            .filter(|line| !is_furniture(line) && !labelled(line).is_some_and(|field| field.dataview))
             .collect();
         if item.is_none() {
             item = prose.first().and_then(|line| list_item(line));
         }
         if prose.is_empty()
             || list_item(prose[0]).is_some()
-            || prose.iter().all(|line| is_field(line, prose.len()))
+            || prose.iter().all(|line| is_field(line, prose.len(), words))
         {
             continue;
         }
-        let shown = plain_text_with_emphasis(&prose.join(" "));
+        let shown = plain_text_with_emphasis(without_closing_tags(&without_inline_fields(&prose.join(" "))));
         if !shown.is_empty() {
             return shown;
         }
     }
     item.map(plain_text_with_emphasis).unwrap_or_default()
+}
+
+/// Replaces `(key:: value)` and `[key:: value]` by the value.
+fn without_inline_fields(text: &str) -> Cow<'_, str> {
+    if !text.contains("::") {
+        return Cow::Borrowed(text);
+    }
+    let (mut shown, mut from) = (String::new(), 0);
+    for field in inline_fields(text) {
+        if field.whole.start >= from {
+            shown.push_str(&text[from..field.whole.start]);
+            shown.push_str(field.value);
+            from = field.whole.end;
+        }
+    }
+    shown.push_str(&text[from..]);
+    Cow::Owned(shown)
 }
 
 /// Links as text, single spaces; emphasis stays, since a ship's name is in italics for a reason.
@@ -352,8 +406,8 @@ fn is_furniture(line: &str) -> bool {
     is_rule || is_tags(line) || line.starts_with(['|', '>', '<']) || line.starts_with("![")
 }
 
-/// Whether a line only gives a field its value. One such line alone counts only with a usual label.
-fn is_field(line: &str, lines: usize) -> bool {
+/// Whether a line only gives a field its value. One such line alone counts only with a usual label, or one of the settings.
+fn is_field(line: &str, lines: usize, words: &Vocabulary) -> bool {
     const USUAL: [&str; 18] = [
         "aliases",
         "alias",
@@ -375,7 +429,8 @@ fn is_field(line: &str, lines: usize) -> bool {
         "pronouns",
     ];
     labelled(line).is_some_and(|field| {
-        field.dataview || lines > 1 || USUAL.contains(&fold(field.label).replace('.', "").as_str())
+        let label = || fold(words.key(field.label)).replace('.', "");
+        field.dataview || lines > 1 || USUAL.contains(&label().as_str())
     })
 }
 
@@ -443,10 +498,13 @@ mod tests {
             ("| a | b |\n|---|---|\n\n> quoted\n\n---\n\n- One [[thing]]\n- Two", "One thing"),
             ("Note: she flies.", "Note: she flies."),
             ("Aliases: A", ""),
+            ("Role:: clerk\nLoyal to (faction:: [[The Hand]]) and [mood:: tired].", "Loyal to The Hand and tired."),
+            ("Per\n===\n\nOld Per\n-------\nHe lights.\n\n---", "He lights."),
+            ("   # Nils #\nHe rows.", "He rows."),
             ("", ""),
         ];
         for (body, prose) in table {
-            assert_eq!(first_prose(&lines(body)), prose, "{body:?}");
+            assert_eq!(first_prose(&lines(body), &Vocabulary::default()), prose, "{body:?}");
         }
     }
 
@@ -455,7 +513,8 @@ mod tests {
         fn any_text_is_read_without_harm(text in "[a-c\\[\\]()!|#%<>:*_ \n=`é-]{0,40}") {
             let lines = lines(&text);
             headings(&lines);
-            first_prose(&lines);
+            first_prose(&lines, &Vocabulary::default());
+            top_fields(&lines, &Vocabulary::default());
             for line in &lines {
                 dataview_fields(line);
                 plain_text(line);

@@ -55,6 +55,21 @@ pub fn without_id(stem: &str) -> &str {
     }
 }
 
+/// The part of a file's stem that is a name: not an identifier and, for an event, not the date in front (`5421 - The Flood`).
+pub fn of_stem(stem: &str, entry_type: EntryType) -> &str {
+    let stem = without_id(stem);
+    match stem.split_once(" - ") {
+        Some((date, name))
+            if entry_type == EntryType::Event
+                && date.starts_with(|c: char| c.is_ascii_digit())
+                && name.chars().any(char::is_alphabetic) =>
+        {
+            name
+        }
+        _ => stem,
+    }
+}
+
 fn without_tags(heading: &str) -> &str {
     let mut rest = heading.trim();
     while let Some((before, last)) = rest.rsplit_once(char::is_whitespace)
@@ -114,11 +129,12 @@ fn in_a_list(name: &str, entry_type: EntryType) -> &str {
     let mut rest = name.trim();
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let behind = &rest[digits..];
-    if digits > 0 && entry_type == EntryType::Event {
+    if digits > 0
+        && entry_type == EntryType::Event
+        && let Some(words) = behind.trim_start().strip_prefix([':', '–', '—'])
+    {
         // `2299: The Long Silence`; the year is a date and no name.
-        if let Some(words) = behind.trim_start().strip_prefix([':', '–', '—']) {
-            rest = words.trim_start();
-        }
+        rest = words.trim_start();
     } else if (1..=3).contains(&digits)
         && let Some(words) = behind.strip_prefix(['.', ')'])
     {
@@ -138,7 +154,7 @@ mod tests {
     #[test]
     fn a_heading_is_read_as_a_name_with_others() {
         use EntryType::{Character, Event, Location};
-        let table: [(&str, EntryType, bool, &str, &[&str]); 17] = [
+        let table: [(&str, EntryType, bool, &str, &[&str]); 18] = [
             ("Mira Okafor", Character, false, "Mira Okafor", &[]),
             ("Mira Okafor (aka Mouse, the Pilot)", Character, false, "Mira Okafor", &["Mouse", "the Pilot"]),
             ("Mira, AKA Mouse", Character, true, "Mira", &["Mouse"]),
@@ -154,6 +170,7 @@ mod tests {
             ("Port Amity — Docks", Location, true, "Port Amity — Docks", &[]),
             ("3. Mira", Character, true, "Mira", &[]),
             ("2299: The Long Silence", Event, true, "The Long Silence", &[]),
+            ("3. Timeline", Event, true, "Timeline", &[]),
             ("Vilde[^1]", Character, false, "Vilde", &[]),
             ("(aka Nobody)", Character, true, "(aka Nobody)", &[]),
         ];
@@ -163,6 +180,8 @@ mod tests {
         }
         assert_eq!(without_id("Aino 1f3a9c0d2b4e4f1a8c7d6e5f4a3b2c1d"), "Aino");
         assert_eq!(without_id("Aino Virtanen"), "Aino Virtanen");
+        assert_eq!(of_stem("5421 - The Flood", Event), "The Flood");
+        assert_eq!(of_stem("7 - Seven", Character), "7 - Seven");
     }
 
     proptest::proptest! {

@@ -40,6 +40,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         model: MODEL.into(),
         registry,
         index,
+        meaning: None,
+        chapter: None,
         book,
         current: None,
         selection: None,

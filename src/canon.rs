@@ -5,7 +5,9 @@
 pub mod index;
 pub mod lookup;
 pub mod manuscript;
+pub mod meaning;
 pub mod mentions;
 pub mod search;
 #[cfg(test)]
 mod shelf;
+pub mod story_time;

@@ -13,3 +13,4 @@ pub mod nearness;
 pub mod numeral;
 pub mod passage;
 pub mod safe_text;
+pub mod story_date;

@@ -12,12 +12,14 @@ pub mod init;
 pub mod judge;
 pub mod keys;
 pub mod look;
+pub mod meaning;
 pub mod new_entry;
 pub mod open;
 pub mod past;
 pub mod peek;
 pub mod provider;
 pub mod recover;
+pub mod review;
 pub mod save;
 pub mod search;
 pub mod settings;
@@ -28,6 +30,7 @@ pub use open::{OpenError, Overrides, Surroundings, Workbench};
 pub use past::PastConversation;
 pub use peek::Peek;
 pub use recover::{Desk, Edit, Recovered, RecoveryLog};
+pub use review::{FileReview, Outcome, Review};
 pub use search::{Hit, HitKind};
 
 // What front ends see of the layers that they may not use themselves.

@@ -25,6 +25,7 @@ pub mod theme;
 mod turn_lines;
 mod update;
 mod view;
+mod when;
 pub mod widgets;
 mod work;
 

@@ -7,16 +7,19 @@ mod chat;
 pub mod demo;
 pub mod doctor;
 mod history;
+mod index;
 pub mod init;
 pub mod judge;
 pub mod keys;
 pub mod look;
+pub mod meaning;
 pub mod new_entry;
 pub mod open;
 pub mod past;
 pub mod peek;
 pub mod provider;
 pub mod recover;
+pub mod review;
 pub mod save;
 pub mod search;
 pub mod settings;
@@ -27,6 +30,7 @@ pub use open::{OpenError, Overrides, Surroundings, Workbench};
 pub use past::PastConversation;
 pub use peek::Peek;
 pub use recover::{Desk, Edit, Recovered, RecoveryLog};
+pub use review::{FileReview, Outcome, Review};
 pub use search::{Hit, HitKind};
 
 // What front ends see of the layers that they may not use themselves.

@@ -53,6 +53,7 @@ const OWNS: &[(&str, &[&str])] = &[
     ("keyring_core", &["secrets"]),
     ("clap", &["cli"]),
     ("similar", &["proposal"]),
+    ("rust_stemmers", &["canon"]),
     ("walkdir", &["store"]),
     ("atomic_write_file", &["store"]),
 ];

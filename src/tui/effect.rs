@@ -39,6 +39,8 @@ pub(super) enum Effect {
     Refresh,
     /// Find out how the names of the Codex may stand in the text.
     FindNames,
+    /// Index the book for searches, or bring its index up to date.
+    Index,
     /// Read the queue of proposals.
     ReadProposals,
     /// List the earlier conversations.

@@ -69,6 +69,17 @@ impl Popup {
         }
     }
 
+    /// Whether a key is the popup's own, although it also is one of a command that works everywhere.
+    pub(super) fn claims(&self, command: &str, key: &KeyEvent) -> bool {
+        let types = super::update::is_text(key);
+        match self {
+            Self::Chooser(_) | Self::Field(_) | Self::Search(_) => types || command == "help",
+            Self::Confirm(p) => types || command == "help" || (command == "quit" && p.asks_to_quit()),
+            Self::Diff(p) => p.is_editing() && (types || command == "save"),
+            Self::Text(_) => command == "help",
+        }
+    }
+
     /// Offers pasted text to the popup. Only fields take it. Returns what it asks for then, if anything.
     pub(super) fn paste(&mut self, text: &str) -> Option<Msg> {
         match self {

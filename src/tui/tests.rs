@@ -550,3 +550,27 @@ fn words_thrown_away_at_the_end_are_not_offered_again() {
     drop(recovery);
     assert!(author.bench.recovered().unwrap().is_empty());
 }
+
+#[test]
+fn quitting_works_from_within_a_proposal() {
+    let mut author = Author::at(120, 40);
+    author.asks("Change Adrian's role to antagonist");
+    author.control('d');
+    author.control('q');
+    assert!(author.quit, "nothing is unsaved");
+    author.quit = false;
+    author.key(KeyCode::Esc);
+    author.key(KeyCode::F(2));
+    author.types("x");
+    author.control('d');
+    author.control('q');
+    author.control('q');
+    assert!(!author.quit);
+    author.sees_words("Unsaved changes");
+    author.key(KeyCode::Esc);
+    author.sees_words("○ pending");
+    author.control('s');
+    assert!(author.file("manuscript/01-the-listening-post.md").starts_with(b"x"));
+    author.key(KeyCode::F(1));
+    author.sees_words("Help · a proposal");
+}

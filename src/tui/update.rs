@@ -30,6 +30,9 @@ const NOTICE: Duration = Duration::from_secs(5);
 /// Two `Esc` within this time cancel the running turn from anywhere.
 const TWICE: Duration = Duration::from_millis(500);
 
+/// Commands that work while a popup is open.
+const OVER_POPUPS: [&str; 5] = ["quit", "save", "help", "suspend", "toggle-mouse"];
+
 /// The only place where [`App`] changes.
 pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     match msg {
@@ -179,6 +182,9 @@ fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
     if key.code == KeyCode::Esc && cancels_from_anywhere(app) {
         return vec![Effect::Cancel];
     }
+    if let Some(effects) = over_popup(app, key) {
+        return effects;
+    }
     if let Some(popup) = app.popups.last_mut() {
         let reply = popup.key(key, &app.keymap, app.now);
         return on_reply(app, reply);
@@ -211,6 +217,14 @@ fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
         Pane::Chat => chat::on_key(app, key),
         Pane::Codex => codex::on_key(app, key),
     }
+}
+
+/// Runs a command of the program that works whatever lies on top, unless the popup there has the key for itself.
+fn over_popup(app: &mut App, key: KeyEvent) -> Option<Vec<Effect>> {
+    let popup = app.popups.last()?;
+    let name = app.keymap.lookup(Context::Global, &key)?.name;
+    let free = OVER_POPUPS.contains(&name) && !popup.claims(name, &key);
+    free.then(|| commands::run(app, name))
 }
 
 /// Whether a key is a character that belongs into a text.

@@ -43,6 +43,7 @@ pub(super) fn at_start(app: &App) -> Vec<Effect> {
         Effect::ReadConversation(None),
         Effect::ReadRecovered,
         Effect::ListConversations,
+        Effect::Index,
     ]);
     if app.documents.is_empty()
         && let Some(first) = app.book.chapters.first()
@@ -224,13 +225,19 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         Effect::Refresh => match bench.refresh() {
             Ok(book) => {
                 let names = Names::of(&book);
-                Msg::BookRead(book, names)
+                send(out, Msg::BookRead(Arc::clone(&book), names));
+                bench.index_of(&book);
+                return;
             }
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
         Effect::Search(query) => {
             let hits = bench.search_book(&query, HITS);
             Msg::Hits(query, hits)
+        }
+        Effect::Index => {
+            bench.index_of(&bench.book());
+            return;
         }
         Effect::FindNames => {
             let book = bench.book();
@@ -250,7 +257,9 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
                     let names = Names::of(&book);
                     send(out, Msg::BookRead(book, names));
                 }
-                Msg::Show(path, None)
+                send(out, Msg::Show(path, None));
+                bench.index_of(&bench.book());
+                return;
             }
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::canon::manuscript::ChapterRef;
-use crate::canon::{lookup, manuscript, mentions, search};
+use crate::canon::{manuscript, mentions, search};
 use crate::domain::book::{Book, Warning};
 use crate::domain::codex::{Entry, EntryType};
 use crate::domain::ids::{BookPath, SessionId, TurnId};
@@ -99,7 +99,7 @@ pub struct ChapterRow {
 }
 
 /// A passage of the manuscript.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PassageRow {
     /// The chapter's file.
     pub path: BookPath,
@@ -113,6 +113,12 @@ pub struct PassageRow {
     pub end: usize,
     /// A short excerpt.
     pub excerpt: String,
+    /// The chapter's number.
+    pub chapter: u32,
+    /// Number of the paragraph in the chapter, from 1.
+    pub paragraph: usize,
+    /// How well it matched; only comparable within one search.
+    pub score: f64,
 }
 
 /// Nothing has that name; these are near.
@@ -161,14 +167,14 @@ impl Workbench {
     /// Searches the Codex, best first.
     pub fn search_codex(&self, entry_type: Option<EntryType>, query: &str, limit: usize) -> Vec<EntryRow> {
         let book = self.book();
-        let found = search::codex(&book, entry_type, query, limit);
+        let found = search::codex(&self.index_of(&book), &book, entry_type, query, limit);
         found.into_iter().map(|m| EntryRow::of(m.entry, Some(m.score))).collect()
     }
 
     /// Returns the entry of that name.
     pub fn entry(&self, entry_type: Option<EntryType>, name: &str) -> Result<EntryView, NotFound> {
         let book = self.book();
-        let found = lookup::find(&book, entry_type, name);
+        let found = self.index_of(&book).known().find(&book, entry_type, name);
         let Some((entry, _)) = found.best else {
             return Err(NotFound { what: "entry", asked: name.to_owned(), near: found.near });
         };
@@ -236,9 +242,12 @@ impl Workbench {
                 start: found.range.start,
                 end: found.range.end,
                 excerpt: found.excerpt,
+                chapter: found.chapter.number,
+                paragraph: found.paragraph,
+                score: found.score,
             }
         };
-        search::manuscript(&book, query, limit).into_iter().map(row).collect()
+        search::manuscript(&self.index_of(&book), &book, None, query, limit).into_iter().map(row).collect()
     }
 
     /// Captures a range of bytes of a document, as on disk, BOM included.
@@ -277,9 +286,13 @@ impl Workbench {
             _ => self.book(),
         };
         let registry = Registry::advisor().without(&book.settings.disabled_tools);
+        let meaning = self.by_meaning(&book);
         let desk = Desk {
             book: &book,
+            index: &self.index_of(&book),
+            meaning: meaning.as_deref(),
             current: ask.current.as_ref().map(|(path, _)| path),
+            chapter: ask.chapter.as_ref(),
             selection: ask.selection.as_ref(),
             seen: &Seen::default(),
             persona: ask.persona.as_deref(),

@@ -129,6 +129,7 @@ mod tests {
                 text: "".into(),
                 body_start: 0,
                 words: 0,
+                time: crate::domain::manuscript::StoryTime::default(),
             }
         };
         Book { chapters: paths.iter().enumerate().map(chapter).collect(), ..Book::default() }

@@ -31,13 +31,13 @@ pub(super) fn revise(desk: &Desk<'_>, revision: &Revision<'_>) -> Result<Draft, 
     let mut warnings = vec![];
     if !found.also_matched.is_empty() {
         let others: Vec<&str> = found.also_matched.iter().map(|e| e.path.as_str()).collect();
-        if strength == Strength::Partial {
+        if strength >= Strength::Partial {
             let message = format!("`{}` may be several entries; give the whole name", revision.name);
             let candidates: Vec<&str> = std::iter::once(entry.path.as_str()).chain(others).collect();
             return Err(ToolError::refused(message, json!({"candidates": candidates})));
         }
         warnings.push(format!("Other entries have this name too: {}.", others.join(", ")));
-    } else if strength == Strength::Partial {
+    } else if strength >= Strength::Partial {
         warnings.push(format!("`{}` was taken to be {}.", revision.name, entry.name));
     }
     match work_out(desk, revision, entry)? {

@@ -12,6 +12,7 @@ use crate::domain::ids::BookPath;
 use crate::proposal::diff::{Hunk, hunks};
 use crate::tui::msg::Msg;
 use crate::tui::theme::{Role, Theme};
+use crate::tui::when::when;
 use crate::tui::widgets::{diff, popup, text};
 use crate::workbench::Recovered;
 
@@ -67,8 +68,9 @@ pub(in crate::tui) fn changed_on_disk(path: &BookPath) -> Popup {
 /// Offers unsaved text that an earlier run left behind; `present` is what the file holds now.
 pub(in crate::tui) fn recovered(recovered: Recovered, present: &str) -> Popup {
     let mut question = format!(
-        "{} has text that was not saved when the program last ended (begun {}).",
-        recovered.path, recovered.at
+        "{} has text that was not saved when the program last ended. You began to write it {}.",
+        recovered.path,
+        when(&recovered.at)
     );
     if recovered.disk_changed {
         question.push_str(" The file has changed since; undo brings it back after you restore.");
@@ -105,6 +107,11 @@ impl Confirm {
         }
         lines.insert(0, Line::default());
         lines
+    }
+
+    /// Whether it is the question before the end of the program.
+    pub(super) fn asks_to_quit(&self) -> bool {
+        self.answers.iter().any(|(.., msg)| matches!(msg, Some(Msg::QuitNow)))
     }
 
     /// Says that it opened by itself, and when.

@@ -93,6 +93,11 @@ impl DiffPopup {
         &self.queued.proposal.id
     }
 
+    /// Whether the author is writing in it.
+    pub(super) fn is_editing(&self) -> bool {
+        self.editor.is_some()
+    }
+
     /// Takes over the state of the proposal after it was judged.
     pub(in crate::tui) fn refresh(&mut self, queued: QueuedProposal) {
         self.said = None;

@@ -51,6 +51,8 @@ pub struct TurnSetup {
     pub selection: Option<Selection>,
     /// What tools returned earlier in this conversation.
     pub seen: Seen,
+    /// Id of the board member who answers.
+    pub persona: &'static str,
     /// The system prompt.
     pub instructions: String,
     /// Everything said before, oldest first.
@@ -78,6 +80,7 @@ impl TurnSetup {
             chapter: self.chapter.as_ref(),
             selection: self.selection.as_ref(),
             seen,
+            persona: Some(self.persona),
             limits: Limits::default(),
         }
     }

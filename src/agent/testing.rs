@@ -214,6 +214,7 @@ pub fn setup(provider: Arc<Scripted>, question: &str) -> TurnSetup {
         chapter: None,
         selection: None,
         seen: Seen::default(),
+        persona: "developmental-editor",
         instructions: "You are a test.".into(),
         history: vec![],
         continue_from: None,

@@ -114,6 +114,7 @@ impl Workbench {
             chapter: ask.chapter.clone(),
             selection: ask.selection.clone(),
             seen,
+            persona: member.id,
             instructions,
             history,
             continue_from,

@@ -295,6 +295,7 @@ impl Workbench {
             chapter: ask.chapter.as_ref(),
             selection: ask.selection.as_ref(),
             seen: &Seen::default(),
+            persona: ask.persona.as_deref(),
             limits: Limits::default(),
         };
         let outcome = registry.run(&desk, name, arguments)?;

@@ -182,7 +182,16 @@ mod tests {
     fn chapter(number: u32, raw: &str, text: &str) -> Chapter {
         let title = text.lines().next().unwrap().trim_start_matches("# ").to_owned();
         let (number_from, words) = (NumberFrom::FileName, count_words(text));
-        Chapter { path: path(raw), number, number_from, title, text: text.into(), body_start: 0, words, time: StoryTime::default() }
+        Chapter {
+            path: path(raw),
+            number,
+            number_from,
+            title,
+            text: text.into(),
+            body_start: 0,
+            words,
+            time: StoryTime::default(),
+        }
     }
 
     fn entry(raw: &str, entry_type: EntryType, text: &str) -> Entry {

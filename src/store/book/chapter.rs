@@ -55,13 +55,13 @@ fn story_time(front: &Map<String, Value>) -> StoryTime {
     const CAST: [&str; 7] =
         ["pov", "point of view", "characters", "present", "cast", "on stage", "participants"];
     let is_no = |said: &str| matches!(fold(said).as_str(), "false" | "no" | "none" | "0");
-    let is_yes = |key: &&str| {
-        fields::get(front, &[key]).and_then(fields::text).is_some_and(|said| !is_no(&said))
-    };
+    let is_yes =
+        |key: &&str| fields::get(front, &[key]).and_then(fields::text).is_some_and(|said| !is_no(&said));
     let start = fields::get(front, &DATES).map(|value| (value, fields::get(front, &["end", "until"])));
     let date = start.and_then(|(value, end)| {
         let start = StoryDate::of(value)?;
-        let whole = end.and_then(fields::text).map(|end| StoryDate::parse(&format!("{} to {end}", start.text)));
+        let whole =
+            end.and_then(fields::text).map(|end| StoryDate::parse(&format!("{} to {end}", start.text)));
         // An end that can't be read takes nothing from the beginning.
         Some(whole.filter(|whole| whole.when != When::Free).unwrap_or(start))
     });

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use crate::domain::passage::fold;
+use crate::domain::passage::{self, fold};
 
 /// A heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,22 +45,13 @@ pub fn without_comments(text: &str) -> Cow<'_, str> {
     if !text.contains("%%") && !text.contains("<!--") {
         return Cow::Borrowed(text);
     }
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((at, close)) = [("%%", "%%"), ("<!--", "-->")]
-        .into_iter()
-        .filter_map(|(open, close)| {
-            let at = rest.find(open)?;
-            let end = at + open.len() + rest[at + open.len()..].find(close)? + close.len();
-            Some((at, end))
-        })
-        .min()
-    {
-        kept.push_str(&rest[..at]);
-        kept.extend(rest[at..close].chars().filter(|c| *c == '\n'));
-        rest = &rest[close..];
+    let (mut kept, mut from) = (String::with_capacity(text.len()), 0);
+    for comment in passage::comments(text) {
+        kept.push_str(&text[from..comment.start]);
+        kept.extend(text[comment.clone()].chars().filter(|c| *c == '\n'));
+        from = comment.end;
     }
-    kept.push_str(rest);
+    kept.push_str(&text[from..]);
     Cow::Owned(kept)
 }
 

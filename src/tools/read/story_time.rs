@@ -32,7 +32,8 @@ pub(super) fn override_fields(fields: &mut Map<String, Value>, as_of: &Value) {
 /// One entry in a line of a list, with the facts of its progressions that hold.
 pub(super) fn brief_as_of(desk: &Desk<'_>, entry: &Entry, summary_chars: usize) -> Value {
     let mut line = brief(entry, summary_chars);
-    if let Some(told) = as_of(desk, entry).filter(|told| told["facts"].as_object().is_some_and(|f| !f.is_empty()))
+    if let Some(told) =
+        as_of(desk, entry).filter(|told| told["facts"].as_object().is_some_and(|f| !f.is_empty()))
     {
         line["asOf"] = shorten_value(&told, BRIEF_FACT, BRIEF_ITEMS).0;
     }
@@ -72,7 +73,8 @@ mod tests {
     fn the_open_chapter_counts_and_without_one_the_entry_is_told_as_it_is() {
         let shelf = shelf();
         let (first, entry) = (path("m/1.md"), path("c/a.md"));
-        let told = |desk: &Desk<'_>| call(desk, "get_character_context", &json!({"name": "A"})).unwrap().result;
+        let told =
+            |desk: &Desk<'_>| call(desk, "get_character_context", &json!({"name": "A"})).unwrap().result;
         let at_first = told(&Desk { current: Some(&first), ..shelf.desk() });
         assert_eq!(at_first["asOf"]["facts"], json!({}));
         assert_eq!(at_first["fields"]["status"], "unborn");

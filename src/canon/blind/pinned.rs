@@ -25,7 +25,7 @@ pub(super) fn reduce(
 ) -> String {
     let text = without_comments(markdown);
     let mut sections: Vec<(usize, Tie)> = vec![];
-    let (mut kept, mut dropped) = (vec![], text.len() < markdown.len());
+    let mut kept = String::new();
     for piece in pieces(&text) {
         let tie = tie(&piece.text, horizon, piece.level.is_some());
         if let Some(level) = piece.level {
@@ -36,12 +36,15 @@ pub(super) fn reduce(
             tie == Tie::Later || is_secret(&piece.text) || sections.iter().any(|(_, tie)| *tie == Tie::Later);
         let is_told = tie == Tie::Told || sections.iter().any(|(_, tie)| *tie == Tie::Told);
         if is_later || keep == Keep::Pinned && !is_told {
-            dropped = true;
-        } else {
-            kept.push(piece.text);
+            continue;
         }
+        kept.push_str(&piece.text);
+        // How many lines apart the passages of an excerpt are would tell that something is missing.
+        let gap = if keep == Keep::Pinned { "\n\n" } else { "\n\n".get(..piece.gap).unwrap_or("\n\n") };
+        kept.push_str(gap);
     }
-    if dropped { kept.join("\n\n") } else { text }
+    kept.truncate(kept.trim_end().len());
+    kept
 }
 
 /// How a passage stands to the horizon.
@@ -125,6 +128,8 @@ struct Piece {
     text: String,
     /// Of a heading.
     level: Option<usize>,
+    /// Line breaks behind it.
+    gap: usize,
 }
 
 fn pieces(text: &str) -> Vec<Piece> {
@@ -166,7 +171,8 @@ fn pieces(text: &str) -> Vec<Piece> {
                 at += 1;
             }
         }
-        pieces.push(Piece { text: lines[from..at].join("\n"), level });
+        let gap = 1 + lines[at..].iter().take_while(|line| line.trim().is_empty()).count();
+        pieces.push(Piece { text: lines[from..at].join("\n"), level, gap });
     }
     pieces
 }

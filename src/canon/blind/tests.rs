@@ -151,14 +151,21 @@ fn no_reader_has_souls_notes_files_warnings_or_plans() {
     book.others.push(path("drowning.md"));
     book.settings.order = vec!["6.md".into()];
     let words = "Be kind.\n\nShe drowns in chapter 6.";
-    let board =
-        BoardSettings { notes: Some(words.into()), editable: Some("As it is.\n".into()), enabled: None };
+    let board = BoardSettings {
+        notes: Some(words.into()),
+        editable: Some("- As\n- it is\n\n  still.".into()),
+        enabled: None,
+        blind: None,
+    };
     book.settings.board.insert("first-time-reader".into(), board);
     let seen = until(&book, &book.chapters[1].path);
     assert!(seen.entries[0].soul.is_none() && seen.notes.is_empty() && seen.others.is_empty());
     assert!(seen.settings.order.is_empty());
     let board = &seen.settings.board["first-time-reader"];
-    assert_eq!((board.notes.as_deref(), board.editable.as_deref()), (Some("Be kind."), Some("As it is.\n")));
+    assert_eq!(
+        (board.notes.as_deref(), board.editable.as_deref()),
+        (Some("Be kind."), Some("- As\n- it is\n\n  still."))
+    );
 }
 
 #[test]

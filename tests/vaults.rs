@@ -108,7 +108,9 @@ fn differences(expected: &Table, read: &Table) -> String {
     for (address, row) in &expected.entry {
         match read.entry.get(address) {
             None => writeln!(out, "missing: {address}").unwrap(),
-            Some(now) if now != row => writeln!(out, "expected {address}: {row:?}\n    read {now:?}").unwrap(),
+            Some(now) if now != row => {
+                writeln!(out, "expected {address}: {row:?}\n    read {now:?}").unwrap();
+            }
             Some(_) => {}
         }
     }
@@ -142,7 +144,8 @@ fn every_vault_is_read_as_its_author_meant_it() {
         let differences = differences(&expected, &read);
         if !differences.is_empty() {
             let now = toml::to_string(&read).unwrap();
-            writeln!(wrong, "=== {name}\n{differences}\n--- {name}.toml as it is read now\n{now}--- end").unwrap();
+            writeln!(wrong, "=== {name}\n{differences}\n--- {name}.toml as it is read now\n{now}--- end")
+                .unwrap();
         }
     }
     assert!(wrong.is_empty(), "\n{wrong}");
@@ -214,10 +217,7 @@ fn fields_show_what_keys_links_and_lines_say() {
     let book = read(&folder().join("exports")).unwrap();
     let weir = book.entries.iter().find(|entry| entry.name == "Jonas Weir").unwrap();
     let shown = serde_json::to_string(&weir.fields["relationships"]).unwrap();
-    assert_eq!(
-        shown,
-        r#"[{"character":"Maud","type":"employer"},{"character":"Aino","type":"rival"}]"#
-    );
+    assert_eq!(shown, r#"[{"character":"Maud","type":"employer"},{"character":"Aino","type":"rival"}]"#);
 }
 
 #[test]
@@ -248,7 +248,13 @@ fn check_bytes(name: &str, bytes: &[u8]) {
     let book = read(dir.path()).unwrap();
     assert_eq!(
         book.entries.iter().filter(|e| e.heading.is_none()).count()
-            + book.entries.iter().filter(|e| e.heading.is_some()).map(|e| &e.path).collect::<std::collections::BTreeSet<_>>().len()
+            + book
+                .entries
+                .iter()
+                .filter(|e| e.heading.is_some())
+                .map(|e| &e.path)
+                .collect::<std::collections::BTreeSet<_>>()
+                .len()
             + book.others.len(),
         3,
         "every file is somewhere"

@@ -287,7 +287,14 @@ mod tests {
         assert_eq!((read.problems[0].line, read.problems[0].column), (1, 1));
         let read = parse_unclosed("\u{feff}+++\nname = 'Mira'\n").unwrap();
         assert_eq!(read.fields["name"], "Mira");
-        for text in ["---\nIt was night, and she said: no.\n", "---\n\nname: Mira\n", "---\na: 1\n---\n", "a: 1", "---", ""] {
+        for text in [
+            "---\nIt was night, and she said: no.\n",
+            "---\n\nname: Mira\n",
+            "---\na: 1\n---\n",
+            "a: 1",
+            "---",
+            "",
+        ] {
             assert_eq!(parse_unclosed(text), None, "{text:?}");
         }
     }

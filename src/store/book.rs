@@ -69,7 +69,8 @@ pub fn read(root: &Path) -> Result<Book, ReadError> {
     let paths = found.files.iter().map(|file| &file.path);
     let rules = Rules::new(layout, Vocabulary::of(&settings.read), paths);
     let mut book = Book { folders: found.folders, ..Book::default() };
-    let set = settings.read.codex_dirs.iter().chain(&settings.read.manuscript_dir).chain(&settings.read.notes_dir);
+    let set =
+        settings.read.codex_dirs.iter().chain(&settings.read.manuscript_dir).chain(&settings.read.notes_dir);
     let existing: Vec<String> = set.filter(|dir| root.join(dir).is_dir()).cloned().collect();
     book.folders.extend(existing);
     book.warnings.extend_from_slice(&settings.warnings);

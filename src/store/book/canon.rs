@@ -65,13 +65,10 @@ pub struct Rules {
 
 impl Rules {
     /// Collects the folders that are one entry.
-    pub fn new<'a>(
-        layout: Layout,
-        words: Vocabulary,
-        paths: impl IntoIterator<Item = &'a BookPath>,
-    ) -> Self {
+    pub fn new<'a>(layout: Layout, words: Vocabulary, paths: impl IntoIterator<Item = &'a BookPath>) -> Self {
         let dossiers = paths.into_iter().filter(|path| Shape::of(path) == Shape::Dossier);
-        let of_entries = |path: &&BookPath| folder_name(path).is_some_and(|name| words.folder(name).is_some());
+        let of_entries =
+            |path: &&BookPath| folder_name(path).is_some_and(|name| words.folder(name).is_some());
         let dossiers = dossiers.filter(|path| !of_entries(path));
         let dossiers = dossiers.filter_map(|path| path.parent().map(str::to_owned)).collect();
         Self { layout, words, dossiers }
@@ -178,8 +175,8 @@ impl Rules {
     fn folder_or_stem(&self, file: &Loaded, of_folder: Option<Typed>, place: Place) -> Option<Typed> {
         let meaning = entry::stem_type(&file.path, &self.words);
         // A list in which no heading names an entry is no entry itself; a text on cultures may be.
-        let is_list = meaning.is_some_and(|m| m.many && m.entry_type != EntryType::Concept)
-            && !many::has_name(file);
+        let is_list =
+            meaning.is_some_and(|m| m.many && m.entry_type != EntryType::Concept) && !many::has_name(file);
         if is_list && (of_folder.is_none() || is_named_like(&file.path, of_folder.as_ref())) {
             return None;
         }
@@ -201,7 +198,9 @@ impl Rules {
     fn why_none(&self, file: &Loaded, fields: &Fields, shape: Shape) -> String {
         if let Some((key, value)) = super::kind::unread_type(&fields.all) {
             let key = fields.renamed.0.iter().find(|(name, _)| name == key).map_or(key, |(_, own)| own);
-            return format!("its {key} `{value}` is no known type; `[codex.types]` in scritorio.toml can map it");
+            return format!(
+                "its {key} `{value}` is no known type; `[codex.types]` in scritorio.toml can map it"
+            );
         }
         if self.is_beside_dossier(&file.path) {
             return "it lies beside a dossier and gives no type itself".to_owned();

@@ -61,7 +61,12 @@ pub struct Fields {
 
 impl Fields {
     /// Reads a file, or a part of one without frontmatter.
-    pub fn of(front: &Map<String, Value>, renamed: &Renamed, lines: &[Cow<'_, str>], words: &Vocabulary) -> Self {
+    pub fn of(
+        front: &Map<String, Value>,
+        renamed: &Renamed,
+        lines: &[Cow<'_, str>],
+        words: &Vocabulary,
+    ) -> Self {
         let mut fields = Self { all: front.clone(), renamed: renamed.clone(), front: front.len() };
         for line in lines.iter().filter(|line| line.contains("::")) {
             for (key, value) in markup::dataview_fields(line) {
@@ -109,9 +114,9 @@ impl Fields {
     pub fn own_type(&self, lines: &[Cow<'_, str>], words: &Vocabulary) -> Option<Typed> {
         let given = words.fields(&self.all).map(|typed| self.renamed.as_written(typed));
         given.or_else(|| {
-            let tagged = lines.iter().filter(|line| {
-                line.contains('#') && (markup::atx(line).is_some() || markup::is_tags(line))
-            });
+            let tagged = lines
+                .iter()
+                .filter(|line| line.contains('#') && (markup::atx(line).is_some() || markup::is_tags(line)));
             tagged.flat_map(|line| markup::hashtags(line)).find_map(|tag| words.tag(tag))
         })
     }
@@ -178,8 +183,7 @@ impl Facts {
         let front_title = fields.front_title();
         let title = if named.is_some() || front_title.is_none() { fields.given(&["title"]) } else { None };
         let (in_heading, also) = heading.map_or((None, vec![]), |h| (Some(h.name), h.aliases));
-        let name =
-            named.or(front_title).or(in_heading).unwrap_or_else(|| readable_stem(stem));
+        let name = named.or(front_title).or(in_heading).unwrap_or_else(|| readable_stem(stem));
         let aliases = aliases(&fields.all, &page.lines, also, &name, words);
         let summary = fields.given(&["summary", "description"]).map_or_else(
             || summary(page, words),
@@ -362,16 +366,13 @@ pub fn is_of_a_plugin(front: &Map<String, Value>) -> bool {
 
 /// Whether a file of this stem is surely a guide to style, wherever it stands.
 pub fn is_guide(stem: &str) -> bool {
-    matches!(
-        fold(stem).as_str(),
-        "style guide" | "style sheet" | "styleguide" | "stylesheet" | "house style"
-    )
+    matches!(fold(stem).as_str(), "style guide" | "style sheet" | "styleguide" | "stylesheet" | "house style")
 }
 
 /// The type that the name of a file gives, for files that no folder and no key of their own gives one.
 pub fn stem_type(path: &BookPath, words: &Vocabulary) -> Option<kind::Meaning> {
     let stem = names::without_id(path.stem());
-    words.label(stem).or_else(|| {
-        words.stem(stem).map(|(entry_type, _)| kind::Meaning { entry_type, many: false })
-    })
+    words
+        .label(stem)
+        .or_else(|| words.stem(stem).map(|(entry_type, _)| kind::Meaning { entry_type, many: false }))
 }

@@ -40,7 +40,18 @@ const WORDS: [Words; 7] = [
     },
     Words {
         entry_type: EntryType::Location,
-        one: &["location", "place", "setting", "city", "town", "planet", "region", "country", "building", "geography"],
+        one: &[
+            "location",
+            "place",
+            "setting",
+            "city",
+            "town",
+            "planet",
+            "region",
+            "country",
+            "building",
+            "geography",
+        ],
         many: &[
             "locations",
             "places",
@@ -79,7 +90,17 @@ const WORDS: [Words; 7] = [
     Words {
         entry_type: EntryType::Item,
         one: &["item", "object", "artifact", "artefact", "thing", "prop", "weapon", "vehicle", "ship"],
-        many: &["items", "objects", "artifacts", "artefacts", "things", "props", "weapons", "vehicles", "ships"],
+        many: &[
+            "items",
+            "objects",
+            "artifacts",
+            "artefacts",
+            "things",
+            "props",
+            "weapons",
+            "vehicles",
+            "ships",
+        ],
     },
     Words {
         entry_type: EntryType::Concept,
@@ -117,15 +138,41 @@ const WORDS: [Words; 7] = [
     },
     Words {
         entry_type: EntryType::Style,
-        one: &["style", "styles", "style guide", "style sheet", "styleguide", "stylesheet", "house style", "voice"],
+        one: &[
+            "style",
+            "styles",
+            "style guide",
+            "style sheet",
+            "styleguide",
+            "stylesheet",
+            "house style",
+            "voice",
+        ],
         many: &[],
     },
 ];
 
 /// Words that may stand around a type word in the name of a folder, a file or a heading and change nothing.
 const AROUND: [&str; 19] = [
-    "main", "major", "minor", "primary", "secondary", "side", "supporting", "important", "other", "the", "and", "of", "my",
-    "our", "all", "list", "profiles", "sheets", "bios",
+    "main",
+    "major",
+    "minor",
+    "primary",
+    "secondary",
+    "side",
+    "supporting",
+    "important",
+    "other",
+    "the",
+    "and",
+    "of",
+    "my",
+    "our",
+    "all",
+    "list",
+    "profiles",
+    "sheets",
+    "bios",
 ];
 
 /// Words of [`AROUND`] that say that there are many.
@@ -249,7 +296,7 @@ impl Vocabulary {
         if let Some((word, name)) = stem.split_once(" - ").or_else(|| stem.split_once(" – ")) {
             return named(word, name);
         }
-        if let Some((name, word)) = stem.strip_suffix([')', ']']).and_then(|s| s.rsplit_once([ '(', '['])) {
+        if let Some((name, word)) = stem.strip_suffix([')', ']']).and_then(|s| s.rsplit_once(['(', '['])) {
             return named(word, name);
         }
         // A word that is not only ever a type must not make `ship_log` the ship `log`.
@@ -395,8 +442,14 @@ mod tests {
     #[test]
     fn only_a_word_for_many_stands_over_entries() {
         let many = |name| usual().label(name).is_some_and(|meaning| meaning.many);
-        assert!(["Characters", "npcs", "1. PLACES", "Supporting cast", "Character list"].iter().all(|n| many(n)));
-        assert!(["character", "magic", "Timeline", "Style guide", "Characters of interest"].iter().all(|n| !many(n)));
+        assert!(
+            ["Characters", "npcs", "1. PLACES", "Supporting cast", "Character list"].iter().all(|n| many(n))
+        );
+        assert!(
+            ["character", "magic", "Timeline", "Style guide", "Characters of interest"]
+                .iter()
+                .all(|n| !many(n))
+        );
         assert!(is_group("Main") && is_group("Minor / Other") && !is_group("Mira") && !is_group(""));
     }
 
@@ -419,13 +472,21 @@ mod tests {
     #[test]
     fn the_settings_add_words_and_keys() {
         let settings = BookSettings {
-            codex_types: [("Personaggi".to_owned(), EntryType::Character), ("lore".to_owned(), EntryType::Event)].into(),
+            codex_types: [
+                ("Personaggi".to_owned(), EntryType::Character),
+                ("lore".to_owned(), EntryType::Event),
+            ]
+            .into(),
             codex_keys: [("Soprannomi".to_owned(), "aliases".to_owned())].into(),
             ..BookSettings::default()
         };
         let own = Vocabulary::of(&settings);
         assert_eq!(own.folder("01 personaggi"), Some(EntryType::Character));
-        assert_eq!(own.folder("Lore"), Some(EntryType::Event), "the author's word counts before the usual one");
+        assert_eq!(
+            own.folder("Lore"),
+            Some(EntryType::Event),
+            "the author's word counts before the usual one"
+        );
         assert_eq!(own.folder("places"), Some(EntryType::Location));
         assert_eq!(own.key("soprannomi"), "aliases");
         let fields = serde_json::json!({"soprannomi": ["a"], "x": 1});

@@ -60,12 +60,14 @@ pub fn entries(file: &Loaded, page: &Page<'_>, place: Place, words: &Vocabulary)
         let body = start.unwrap_or(file.text.len())..starts.get(part.end).copied().unwrap_or(file.text.len());
         let mut entry = read_part(file, page, part, body, words);
         let heading = &part.heading.text;
-        let unique = (1..).map(|times| if times == 1 { heading.clone() } else { format!("{heading} ({times})") });
+        let unique =
+            (1..).map(|times| if times == 1 { heading.clone() } else { format!("{heading} ({times})") });
         let unique = unique.into_iter().find(|name| taken.insert(name.clone()));
         if unique.as_ref() != Some(heading) {
             let above = file.text[..file.split.body_start].bytes().filter(|b| *b == b'\n').count();
             let line = part.heading.line + 1 + above;
-            let message = format!("`{heading}` is a heading in this list once more; each one is an entry of its own");
+            let message =
+                format!("`{heading}` is a heading in this list once more; each one is an entry of its own");
             entry.warnings.push(Warning { path: file.path.clone(), line, column: 1, message });
         }
         entry.heading = unique;
@@ -190,7 +192,11 @@ impl Split<'_> {
             return vec![];
         }
         let beside = single.into_iter().filter(|(at, _)| all[*at].level == group_level);
-        parts.extend(beside.map(|(at, typed)| Part { heading: all[at].clone(), end: self.end(all, at), typed }));
+        parts.extend(beside.map(|(at, typed)| Part {
+            heading: all[at].clone(),
+            end: self.end(all, at),
+            typed,
+        }));
         parts.sort_by_key(|part| part.heading.line);
         parts
     }
@@ -211,7 +217,9 @@ impl Split<'_> {
             let meaning = self.words.label(&heading.text).filter(|meaning| meaning.many);
             if meaning.is_some() || kind::is_group(&heading.text) {
                 let inner_type = match meaning {
-                    Some(m) if m.entry_type != typed.0 => (m.entry_type, TypeFrom::Heading(heading.text.clone())),
+                    Some(m) if m.entry_type != typed.0 => {
+                        (m.entry_type, TypeFrom::Heading(heading.text.clone()))
+                    }
                     _ => typed.clone(),
                 };
                 let found = self.under(inner, own_end, &inner_type);

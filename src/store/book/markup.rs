@@ -84,8 +84,9 @@ pub fn without_comments(text: &str) -> Cow<'_, str> {
                 *place = text[at..].find(open).map(|found| at + found);
             }
         }
-        let Some((kind, start)) =
-            (0..MARKS.len()).filter_map(|kind| next[kind].map(|start| (kind, start))).min_by_key(|(_, start)| *start)
+        let Some((kind, start)) = (0..MARKS.len())
+            .filter_map(|kind| next[kind].map(|start| (kind, start)))
+            .min_by_key(|(_, start)| *start)
         else {
             break;
         };
@@ -329,9 +330,8 @@ pub fn top_fields<'a>(lines: &'a [Cow<'_, str>], words: &Vocabulary) -> Vec<(&'a
             continue;
         }
         let dressed = |line: &str| line.starts_with(['-', '*', '+']);
-        let is_of_fields = |line: &&&str| {
-            labelled(line).is_some() && (dressed(line) || is_field(line, block.len(), words))
-        };
+        let is_of_fields =
+            |line: &&&str| labelled(line).is_some() && (dressed(line) || is_field(line, block.len(), words));
         if atx(block[0]).is_some() || !block.iter().all(|line| is_of_fields(&line)) {
             break;
         }
@@ -498,7 +498,10 @@ mod tests {
             ("| a | b |\n|---|---|\n\n> quoted\n\n---\n\n- One [[thing]]\n- Two", "One thing"),
             ("Note: she flies.", "Note: she flies."),
             ("Aliases: A", ""),
-            ("Role:: clerk\nLoyal to (faction:: [[The Hand]]) and [mood:: tired].", "Loyal to The Hand and tired."),
+            (
+                "Role:: clerk\nLoyal to (faction:: [[The Hand]]) and [mood:: tired].",
+                "Loyal to The Hand and tired.",
+            ),
             ("Per\n===\n\nOld Per\n-------\nHe lights.\n\n---", "He lights."),
             ("   # Nils #\nHe rows.", "He rows."),
             ("", ""),

@@ -118,7 +118,8 @@ fn nickname(name: &str) -> Option<(String, String)> {
     let start = open + name[open..].chars().next()?.len_utf8();
     let end = start + name[start..].find(['"', '”'])?;
     let after = &name[end + name[end..].chars().next()?.len_utf8()..];
-    let (before, inside) = (name[..open].trim_end().trim_end_matches(',').trim_end(), name[start..end].trim());
+    let (before, inside) =
+        (name[..open].trim_end().trim_end_matches(',').trim_end(), name[start..end].trim());
     if before.is_empty() || inside.is_empty() || after.contains(['"', '“', '”']) {
         return None;
     }
@@ -176,7 +177,11 @@ mod tests {
         ];
         for (heading, entry_type, in_list, name, aliases) in table {
             let named = of_heading(heading, entry_type, in_list);
-            assert_eq!((named.name.as_str(), &named.aliases[..]), (name, &aliases.iter().map(|a| (*a).to_owned()).collect::<Vec<_>>()[..]), "{heading}");
+            assert_eq!(
+                (named.name.as_str(), &named.aliases[..]),
+                (name, &aliases.iter().map(|a| (*a).to_owned()).collect::<Vec<_>>()[..]),
+                "{heading}"
+            );
         }
         assert_eq!(without_id("Aino 1f3a9c0d2b4e4f1a8c7d6e5f4a3b2c1d"), "Aino");
         assert_eq!(without_id("Aino Virtanen"), "Aino Virtanen");

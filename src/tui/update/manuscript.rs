@@ -135,8 +135,8 @@ pub(super) fn name_card(app: &mut App) -> Vec<Effect> {
         let text = document.buffer.slice(start..document.buffer.line_end(line));
         let at = cursor - start;
         let mention = app.names.find(&text).into_iter().find(|m| m.range.start <= at && at <= m.range.end)?;
-        let path = &app.names.entries.get(mention.entry)?.path;
-        app.book.entry(path)
+        let named = app.names.entries.get(mention.entry)?;
+        app.book.entries.iter().find(|entry| entry.path == named.path && entry.address() == named.address)
     });
     match entry {
         Some(entry) => {

@@ -5,7 +5,9 @@
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use super::propose::{CreateEntry, UpdateCharacter, UpdateEntry};
+use super::propose::{
+    CreateEntry, CreateNote, CreateScene, RecordRelationship, UpdateCharacter, UpdateEntry, UpdatePersona,
+};
 use super::read::{
     GetContext, ListEntries, Manuscript, ReadNote, SearchCodex, SearchKnowledge, SearchManuscript,
     SearchNotes,
@@ -44,6 +46,10 @@ impl Registry {
             .proposes(UpdateEntry)
             .proposes(CreateEntry)
             .proposes(UpdateCharacter)
+            .also_proposes(RecordRelationship)
+            .also_proposes(CreateScene)
+            .also_proposes(CreateNote)
+            .also_proposes(UpdatePersona)
     }
 
     /// The twelve canon-only tools of `ai tool-smoke`.
@@ -122,6 +128,16 @@ impl Registry {
         })
     }
 
+    /// Adds a tool that drafts a change and is not part of the canon-only subset.
+    #[must_use]
+    pub fn also_proposes<T: ProposeTool>(self, tool: T) -> Self {
+        let mut registry = self.proposes(tool);
+        if let Some((spec, _)) = registry.tools.last_mut() {
+            spec.canon = false;
+        }
+        registry
+    }
+
     fn reads<T: ReadTool>(self, tool: T, effect: Effect) -> Self {
         let (name, about, force) = (tool.name(), tool.about(), tool.force());
         self.add(name, about, effect, force, move |desk, args: T::Args| {
@@ -164,7 +180,7 @@ mod tests {
     use super::*;
     use crate::tools::testing::{REGISTRY, Shelf, path};
 
-    const ADVISOR: [&str; 17] = [
+    const ADVISOR: [&str; 21] = [
         "get_manuscript_context",
         "get_character_context",
         "get_location_context",
@@ -182,6 +198,10 @@ mod tests {
         "propose_codex_update",
         "propose_codex_create",
         "propose_character_update",
+        "propose_relationship",
+        "propose_scene_create",
+        "propose_note_create",
+        "propose_persona_update",
     ];
 
     fn shelf() -> Shelf {
@@ -195,7 +215,7 @@ mod tests {
     fn the_tools_stand_in_their_order_and_twelve_of_them_need_canon_alone() {
         let names = |r: &Registry| r.specs().map(|s| s.name).collect::<Vec<_>>();
         assert_eq!(names(&Registry::advisor()), ADVISOR);
-        assert_eq!(names(&Registry::canon_only()), [&ADVISOR[1..10], &ADVISOR[14..]].concat());
+        assert_eq!(names(&Registry::canon_only()), [&ADVISOR[1..10], &ADVISOR[14..17]].concat());
         let without = Registry::advisor().without(&["search_codex".to_owned()]);
         assert_eq!(without.specs().count(), ADVISOR.len() - 1);
         assert!(without.spec("search_codex").is_none());

@@ -32,6 +32,8 @@ pub struct Ask {
     pub session: Option<SessionId>,
     /// The open document, with its unsaved text if it differs from the disk.
     pub current: Option<(BookPath, Option<String>)>,
+    /// The chapter that was open last, where the open document is none: canon is told as of it, and a blind member reads up to it.
+    pub chapter: Option<BookPath>,
     /// The captured selection.
     pub selection: Option<Selection>,
     /// Restricts the tools to the canon-only subset and requires a call (`ai tool-smoke`).
@@ -106,10 +108,13 @@ impl Workbench {
             model,
             registry,
             index: self.later_index_of(&book),
+            meaning: self.by_meaning(&book),
             book,
             current: ask.current.as_ref().map(|(path, _)| path.clone()),
+            chapter: ask.chapter.clone(),
             selection: ask.selection.clone(),
             seen,
+            persona: member.id,
             instructions,
             history,
             continue_from,
@@ -228,7 +233,7 @@ impl Workbench {
                 hint: "Leave the session out to start one.".into(),
             });
         }
-        let preface = self.refusals(session, &turns);
+        let preface = self.news(session, &turns);
         Ok((turns, preface))
     }
 

@@ -286,12 +286,16 @@ impl Workbench {
             _ => self.book(),
         };
         let registry = Registry::advisor().without(&book.settings.disabled_tools);
+        let meaning = self.by_meaning(&book);
         let desk = Desk {
             book: &book,
             index: &self.index_of(&book),
+            meaning: meaning.as_deref(),
             current: ask.current.as_ref().map(|(path, _)| path),
+            chapter: ask.chapter.as_ref(),
             selection: ask.selection.as_ref(),
             seen: &Seen::default(),
+            persona: ask.persona.as_deref(),
             limits: Limits::default(),
         };
         let outcome = registry.run(&desk, name, arguments)?;

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::NAME;
 use super::found::{not_empty, rounded};
-use super::list::brief;
+use super::story_time::brief_as_of;
 use crate::canon::search;
 use crate::domain::codex::EntryType;
 use crate::tools::{Desk, Evidence, Force, ReadTool, Reading, ToolError};
@@ -54,7 +54,7 @@ impl ReadTool for SearchCodex {
         let told: Vec<_> = matches
             .iter()
             .map(|m| {
-                let mut line = brief(m.entry, SUMMARY);
+                let mut line = brief_as_of(desk, m.entry, SUMMARY);
                 line["matchedIn"] = json!(m.field);
                 line["score"] = json!(rounded(m.score));
                 line

@@ -2,6 +2,7 @@
 //!
 //! Pure functions over a [`crate::domain::book::Book`]; nothing here reads a file.
 
+pub mod blind;
 pub mod index;
 pub mod links;
 pub mod lookup;

@@ -126,6 +126,7 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         side: Pane::Chat,
         documents: document.into_iter().collect(),
         active: 0,
+        last_chapter: desk.chapter.clone(),
         find: None,
         chat: chat::Chat::new(crate::persona::board::member(desk.persona.as_deref()).id.to_owned()),
         proposals: HashMap::new(),
@@ -155,6 +156,7 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         words_closed: 0,
         quitting: false,
     };
+    app.note_chapter();
     if let Some(words) = complaint.or_else(|| app.read_only.clone()) {
         app.tell(msg::Notice::problem(words));
     }

@@ -186,6 +186,8 @@ pub struct BoardSettings {
     pub editable: Option<String>,
     /// Whether the member can be chosen. Default: yes.
     pub enabled: Option<bool>,
+    /// Whether the member knows nothing of what comes after the open chapter. Default: the First-Time Reader alone.
+    pub blind: Option<bool>,
 }
 
 /// Whom the book is for.

@@ -178,6 +178,7 @@ mod tests {
             provider: "offline".into(),
             model: "offline".into(),
             question: question.into(),
+            read_to: None,
             selection: None,
             tools: vec![],
             answer: String::new(),

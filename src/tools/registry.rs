@@ -66,6 +66,13 @@ impl Registry {
         self
     }
 
+    /// Leaves out the tools that propose.
+    #[must_use]
+    pub fn only_reading(mut self) -> Self {
+        self.tools.retain(|(spec, _)| spec.effect != Effect::Proposes);
+        self
+    }
+
     /// Iterates over the specs, in the order of registration.
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.tools.iter().map(|(spec, _)| spec)

@@ -168,7 +168,8 @@ pub(super) fn leave_desk(bench: &Workbench, app: &App) {
         Some(d) => (Some(d.path.clone()), d.buffer.to_file_offset(d.buffer.cursor())),
         None => (None, 0),
     };
-    bench.leave_desk(&Desk { v: 1, document, cursor, persona: Some(app.chat.persona.clone()) });
+    let (chapter, persona) = (app.last_chapter.clone(), Some(app.chat.persona.clone()));
+    bench.leave_desk(&Desk { v: 1, document, chapter, cursor, persona });
 }
 
 /// A part of the program that should never fail has failed.

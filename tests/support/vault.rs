@@ -508,5 +508,6 @@ fn chapter(number: usize, words: usize, dice: &mut Dice) -> Chapter {
         words,
         text: Arc::from(text),
         body_start: 0,
+        time: scritorio::domain::manuscript::StoryTime::default(),
     }
 }

@@ -8,6 +8,7 @@ pub mod lookup;
 pub mod manuscript;
 pub mod mentions;
 pub mod relations;
+pub mod rename;
 pub mod search;
 #[cfg(test)]
 mod shelf;

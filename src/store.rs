@@ -7,6 +7,7 @@ pub mod atomic;
 pub mod book;
 pub mod desk;
 pub mod document;
+pub mod exemptions;
 pub mod home;
 pub mod journal;
 pub mod jsonl;

@@ -19,6 +19,7 @@ pub mod past;
 pub mod peek;
 pub mod provider;
 pub mod recover;
+pub mod rename;
 pub mod save;
 pub mod search;
 pub mod settings;

@@ -270,7 +270,13 @@ fn is_article(word: &str) -> bool {
 fn ordinary_words(book: &Book) -> HashSet<String> {
     let mut words = HashSet::new();
     for chapter in &book.chapters {
-        for word in chapter.body().split(|c: char| !c.is_alphanumeric()) {
+        for token in chapter.body().split_whitespace() {
+            // Links, addresses and ids say nothing about words.
+            if token.contains(['[', ']', '|', '/', '_', '@', '#', '`', '-']) {
+                continue;
+            }
+            let bare = token.trim_matches(|c: char| !c.is_alphanumeric());
+            let word = bare.split(|c: char| !c.is_alphanumeric()).next().unwrap_or(bare);
             if word.starts_with(char::is_lowercase) && !words.contains(word) {
                 words.insert(word.to_owned());
             }

@@ -10,6 +10,7 @@ pub mod manuscript;
 pub mod meaning;
 pub mod mentions;
 pub mod relations;
+pub mod rename;
 pub mod search;
 #[cfg(test)]
 mod shelf;

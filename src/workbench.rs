@@ -23,6 +23,7 @@ pub mod peek;
 pub mod provider;
 pub mod recover;
 pub mod review;
+pub mod rename;
 pub mod save;
 pub mod search;
 pub mod settings;

@@ -21,6 +21,8 @@ mod runtime;
 pub mod stage;
 mod terminal;
 #[cfg(test)]
+mod review_tests;
+#[cfg(test)]
 mod tests;
 pub mod theme;
 mod turn_lines;

@@ -24,7 +24,7 @@ use crate::tui::keymap::Keymap;
 use crate::tui::msg::{Msg, Verdict};
 use crate::tui::review::Compared;
 use crate::tui::theme::{Role, Theme};
-use crate::tui::widgets::diff::{self, Item, Look, Pages};
+use crate::tui::widgets::diff::{self, Item, Look, Pages, Taken};
 use crate::tui::widgets::popup;
 use crate::workbench::QueuedProposal;
 
@@ -359,9 +359,10 @@ impl DiffPopup {
         let Some(pages) = &mut self.pages else { return };
         for (file, picks) in self.marks.picks.iter().enumerate() {
             for (dispute, pick) in picks.iter().enumerate() {
-                if let Some(pick) = pick {
-                    let sides = (*pick != Pick::Theirs, *pick != Pick::Mine);
-                    pages.take(file, dispute, sides);
+                let sides = self.compared.as_ref().and_then(|c| c.files.get(file)?.dispute.as_ref()?.sides(dispute));
+                if let (Some(pick), Some(sides)) = (pick, sides) {
+                    let (mine, theirs) = (*pick != Pick::Theirs, *pick != Pick::Mine);
+                    pages.take(file, dispute, Taken { mine, theirs, becomes: sides.pick(*pick) });
                 }
             }
         }

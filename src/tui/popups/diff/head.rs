@@ -127,14 +127,20 @@ impl DiffPopup {
         let Some(shown) = self.compared.as_ref().and_then(|c| c.shown.get(file)) else { return String::new() };
         let sections = &shown.reading.sections;
         let Some(section) = sections.get(hunk) else { return String::new() };
-        let mark = match (self.is_open(), self.marks.is_chosen(file, hunk)) {
+        let shown_file = self.compared.as_ref().and_then(|c| c.files.get(file));
+        let disputed = shown_file.is_some_and(|f| f.dispute.is_some());
+        let mark = match (self.is_open() && !disputed, self.marks.is_chosen(file, hunk)) {
             (true, true) => "[x] ",
             (true, false) => "[ ] ",
             (false, _) => "",
         };
+        if shown_file.is_some_and(|f| f.verb != Verb::Changes) {
+            return format!("{mark}The whole file");
+        }
+        let change = if disputed { "Also changes" } else { "Change" };
         let place = if section.place.is_empty() { String::new() } else { format!(" · {}", section.place) };
         let line = section.old_lines.start + 1;
-        format!("{mark}Change {} of {}{place} · line {line}", hunk + 1, sections.len())
+        format!("{mark}{change} {} of {}{place} · line {line}", hunk + 1, sections.len())
     }
 
     fn dispute_words(&self, file: usize, dispute: usize) -> String {

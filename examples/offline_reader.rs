@@ -42,6 +42,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         index,
         meaning: None,
         chapter: None,
+        persona: member.id,
         book,
         current: None,
         selection: None,

@@ -187,7 +187,12 @@ pub const COMMANDS: &[Command] = &{
         command(Diff, "side-by-side", &["s"], "Side by side, or in one column"),
         command(Diff, "whole-file", &["w"], "Whole file, or the changes alone"),
         command(Diff, "undo-proposal", &["u"], "Undo after accepting"),
-        command(Diff, "accept-all-seen", &["shift-a"], "Accept every pending proposal that was read to its end"),
+        command(
+            Diff,
+            "accept-all-seen",
+            &["shift-a"],
+            "Accept every pending proposal that was read to its end",
+        ),
         // Lists.
         command(List, "list-choose", &["enter"], "Open or choose"),
         command(List, "list-up", &["up"], "One up"),

@@ -7,6 +7,7 @@ pub mod codex;
 pub mod conversation;
 pub mod frontmatter;
 pub mod ids;
+pub mod links;
 pub mod manuscript;
 pub mod nearness;
 pub mod numeral;

@@ -17,11 +17,11 @@ mod panes;
 mod popups;
 mod recovery;
 mod review;
+#[cfg(test)]
+mod review_tests;
 mod runtime;
 pub mod stage;
 mod terminal;
-#[cfg(test)]
-mod review_tests;
 #[cfg(test)]
 mod tests;
 pub mod theme;
@@ -128,6 +128,7 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         side: Pane::Chat,
         documents: document.into_iter().collect(),
         active: 0,
+        last_chapter: desk.chapter.clone(),
         find: None,
         chat: chat::Chat::new(crate::persona::board::member(desk.persona.as_deref()).id.to_owned()),
         proposals: HashMap::new(),
@@ -157,6 +158,7 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         words_closed: 0,
         quitting: false,
     };
+    app.note_chapter();
     if let Some(words) = complaint.or_else(|| app.read_only.clone()) {
         app.tell(msg::Notice::problem(words));
     }

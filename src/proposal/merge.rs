@@ -89,7 +89,10 @@ impl Sides {
             Pick::Mine => self.mine.clone(),
             Pick::Theirs => self.theirs.clone(),
             Pick::Both => {
-                let closes = |c: char| c.is_whitespace() || matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '…' | ')' | '”' | '’');
+                let closes = |c: char| {
+                    c.is_whitespace()
+                        || matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '…' | ')' | '”' | '’')
+                };
                 let join = self.mine.is_empty()
                     || self.theirs.is_empty()
                     || self.mine.ends_with(char::is_whitespace)

@@ -326,6 +326,7 @@ mod tests {
             chapter: None,
             selection: selection.as_ref(),
             seen: &seen,
+            persona: None,
             limits: Limits::default(),
         };
         let mut talk = Talk { calls: vec![], proposals: vec![], answer: String::new() };

@@ -147,7 +147,16 @@ impl Queue {
             if fits {
                 let (status, why) = (Status::Pending, None);
                 let proposed_at = line.at.clone();
-                self.items.push(Queued { proposal, status, session, turn, why, proposed_at, at: line.at, steps: 0 });
+                self.items.push(Queued {
+                    proposal,
+                    status,
+                    session,
+                    turn,
+                    why,
+                    proposed_at,
+                    at: line.at,
+                    steps: 0,
+                });
             }
             return fits;
         };

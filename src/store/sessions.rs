@@ -178,6 +178,7 @@ mod tests {
             provider: "offline".into(),
             model: "offline".into(),
             question: question.into(),
+            read_to: None,
             selection: None,
             tools: vec![],
             answer: String::new(),
@@ -192,7 +193,11 @@ mod tests {
     }
 
     fn preface() -> Preface {
-        Preface { told: vec![ProposalId::new("p-1")], fates: vec!["rejected".into()], items: vec![json!({"author": "Not yet."})] }
+        Preface {
+            told: vec![ProposalId::new("p-1")],
+            fates: vec!["rejected".into()],
+            items: vec![json!({"author": "Not yet."})],
+        }
     }
 
     fn kept(id: &str) -> Kept {

@@ -29,6 +29,8 @@ pub struct Desk<'a> {
     pub selection: Option<&'a Selection>,
     /// What tools returned earlier in this conversation.
     pub seen: &'a Seen,
+    /// Id of the board member who is talking; `None`: the default one.
+    pub persona: Option<&'a str>,
     /// Limits of one call.
     pub limits: Limits,
 }

@@ -46,6 +46,7 @@ impl Shelf {
             chapter: None,
             selection: None,
             seen: &NOTHING,
+            persona: None,
             limits: Limits::default(),
         }
     }

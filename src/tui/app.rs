@@ -39,6 +39,8 @@ pub(super) struct App {
     /// Documents that were opened, the unsaved ones among them; `active` is on screen.
     pub(super) documents: Vec<OpenDocument>,
     pub(super) active: usize,
+    /// The chapter that was on screen last: canon is told as of it, and a blind member reads up to it, while another document is open.
+    pub(super) last_chapter: Option<BookPath>,
     /// The find bar under the manuscript.
     pub(super) find: Option<Find>,
     pub(super) chat: Chat,
@@ -140,6 +142,14 @@ impl App {
     /// Returns the document on screen.
     pub(super) fn document(&self) -> Option<&OpenDocument> {
         self.documents.get(self.active)
+    }
+
+    /// Remembers the chapter on screen, if it is one.
+    pub(super) fn note_chapter(&mut self) {
+        let chapter = self.document().filter(|d| self.book.chapter(&d.path).is_some());
+        if let Some(path) = chapter.map(|d| d.path.clone()) {
+            self.last_chapter = Some(path);
+        }
     }
 
     /// Returns the document on screen, to change it.

@@ -11,7 +11,9 @@ use crate::domain::book::Book;
 use crate::domain::codex::EntryType;
 use crate::domain::conversation::Failure;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
-use crate::workbench::{Document, Evidence, Finished, Hit, PastConversation, Peek, QueuedProposal, Recovered};
+use crate::workbench::{
+    Document, Evidence, Finished, Hit, PastConversation, Peek, QueuedProposal, Recovered,
+};
 
 use super::clipboard::Copied;
 use super::document::Place;

@@ -179,7 +179,8 @@ fn disputed(change: &FileChange, review: &FileReview, regions: &[Region]) -> (Fi
     // The rest of it, so that nothing is written that was not shown.
     let reading = Reading::of(&now, &settle_all(regions, Pick::Mine));
     let notes = vec![
-        "You and the proposal have changed the same place since. Nothing is written before you have chosen.".to_owned(),
+        "You and the proposal have changed the same place since. Nothing is written before you have chosen."
+            .to_owned(),
     ];
     let dispute = Disputed { now, regions: regions.to_vec(), open: places.len() };
     let mut file = file(change, reading.sections.len(), Some(dispute), false);
@@ -197,10 +198,7 @@ fn around(text: &str, place: &std::ops::Range<usize>) -> (String, String) {
     let from = before.ceil_char_boundary(before.len().saturating_sub(REACH));
     let to = after.floor_char_boundary(REACH);
     let cut = |cut: bool| if cut { "…" } else { "" };
-    (
-        format!("{}{}", cut(from > 0), &before[from..]),
-        format!("{}{}", &after[..to], cut(to < after.len())),
-    )
+    (format!("{}{}", cut(from > 0), &before[from..]), format!("{}{}", &after[..to], cut(to < after.len())))
 }
 
 #[cfg(test)]
@@ -247,7 +245,8 @@ mod tests {
 
     #[test]
     fn a_file_that_has_moved_on_is_shown_as_it_will_be_written() {
-        let found = compared(&BASE.replace("five", "FIVE"), &BASE.replace("one", "eins").replace("three", "drei"));
+        let found =
+            compared(&BASE.replace("five", "FIVE"), &BASE.replace("one", "eins").replace("three", "drei"));
         let file = &found.files[0];
         assert!(file.one_by_one && file.hunks == 2 && found.shown[0].notes[0].contains("merged"));
         assert_eq!(found.shown[0].reading.sections.len(), 2, "the author's own change is no change");
@@ -263,7 +262,8 @@ mod tests {
 
     #[test]
     fn what_both_changed_waits_for_the_author() {
-        let found = compared(&BASE.replace("two", "my two"), &BASE.replace("two", "zwei").replace("five", "5"));
+        let found =
+            compared(&BASE.replace("two", "my two"), &BASE.replace("two", "zwei").replace("five", "5"));
         let dispute = found.files[0].dispute.as_ref().unwrap();
         assert_eq!((dispute.open, found.shown[0].disputes.len()), (1, 1));
         assert_eq!(dispute.settled(&[None]), None);

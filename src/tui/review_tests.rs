@@ -267,7 +267,8 @@ fn a_dispute_can_be_settled_by_hand() {
 fn a_file_that_moved_on_elsewhere_is_shown_as_it_will_be_written() {
     let mut author = Author::at(120, 40);
     author.gets_a_word("One", "notes/one.md");
-    std::fs::write(author.bench.root().join("notes/one.md"), ROOM.replace("The end.", "The very end.")).unwrap();
+    std::fs::write(author.bench.root().join("notes/one.md"), ROOM.replace("The end.", "The very end."))
+        .unwrap();
     author.opens_next();
     author.sees_words("Both were merged");
     author.decides('a');
@@ -379,7 +380,8 @@ fn many_files_are_all_there_and_can_be_left_out_one_by_one() {
     let mut author = Author::at(120, 40);
     let files: Vec<String> = (0..40).map(|n| format!("notes/n{n}.md")).collect();
     let proposed = ROOM.replace("grey", "red");
-    let mut changes: Vec<Change<'_>> = files.iter().map(|f| (f.as_str(), Some(ROOM), Some(proposed.as_str()))).collect();
+    let mut changes: Vec<Change<'_>> =
+        files.iter().map(|f| (f.as_str(), Some(ROOM), Some(proposed.as_str()))).collect();
     changes.push(("notes/gone.md", Some(ROOM), None));
     changes.push(("notes/new/made.md", None, Some("New.\n")));
     author.gets("All", &changes);
@@ -420,7 +422,12 @@ fn the_wheel_scrolls_and_keys_act_on_what_is_in_sight() {
     author.opens_next();
     author.types("w");
     for _ in 0..60 {
-        let event = MouseEvent { kind: MouseEventKind::ScrollDown, column: 40, row: 12, modifiers: KeyModifiers::NONE };
+        let event = MouseEvent {
+            kind: MouseEventKind::ScrollDown,
+            column: 40,
+            row: 12,
+            modifiers: KeyModifiers::NONE,
+        };
         author.happens(Msg::Mouse(event));
     }
     author.sees_words("▶ [x] Change 2 of 2");

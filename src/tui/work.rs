@@ -168,7 +168,8 @@ pub(super) fn leave_desk(bench: &Workbench, app: &App) {
         Some(d) => (Some(d.path.clone()), d.buffer.to_file_offset(d.buffer.cursor())),
         None => (None, 0),
     };
-    bench.leave_desk(&Desk { v: 1, document, cursor, persona: Some(app.chat.persona.clone()) });
+    let (chapter, persona) = (app.last_chapter.clone(), Some(app.chat.persona.clone()));
+    bench.leave_desk(&Desk { v: 1, document, chapter, cursor, persona });
 }
 
 /// A part of the program that should never fail has failed.
@@ -307,10 +308,8 @@ fn judge(bench: &Workbench, verdict: Verdict) -> Msg {
             (id, "Applied", result)
         }
         Verdict::Settle(id, settled, hunks) => {
-            let settled: Result<Vec<_>, _> = settled
-                .into_iter()
-                .map(|(file, seen, text)| bench.resolve(&id, file, &seen, text))
-                .collect();
+            let settled: Result<Vec<_>, _> =
+                settled.into_iter().map(|(file, seen, text)| bench.resolve(&id, file, &seen, text)).collect();
             let result = settled.and_then(|_| bench.apply(&id, &hunks));
             (id, "Applied", result)
         }
@@ -345,8 +344,7 @@ fn accept_all(bench: &Workbench, all: Vec<(ProposalId, Vec<Vec<bool>>, String)>)
     for (id, hunks, read) in all {
         let changed = || "it has changed since you read it".to_owned();
         let same = bench.proposal(&id).is_some_and(|queued| stamp(&queued.proposal) == read);
-        let applied =
-            if same { bench.apply(&id, &hunks).map_err(|e| e.to_string()) } else { Err(changed()) };
+        let applied = if same { bench.apply(&id, &hunks).map_err(|e| e.to_string()) } else { Err(changed()) };
         match applied {
             Ok(queued) => done.push(queued),
             Err(why) => return Msg::AcceptedAll(done, Some((id, why))),

@@ -65,8 +65,6 @@ pub(super) struct Before {
     pub continue_from: Option<(usize, String)>,
     /// What tools returned.
     pub seen: Seen,
-    /// Who answered last.
-    pub persona: Option<String>,
 }
 
 /// Gathers what was said in `turns`. `destination` is where the next request goes: only that server is asked to continue,
@@ -74,7 +72,6 @@ pub(super) struct Before {
 pub(super) fn before(turns: &[Kept], destination: &str) -> Before {
     let mut before = Before::default();
     for kept in turns {
-        before.persona = Some(kept.turn.persona.clone());
         let stretches = kept.material.iter().cloned();
         before.seen.add(&stretches.map(|Stretch { path, text }| Material { path, text }).collect::<Vec<_>>());
         if !matches!(kept.turn.status, TurnStatus::Done | TurnStatus::Cancelled) {
@@ -82,9 +79,13 @@ pub(super) fn before(turns: &[Kept], destination: &str) -> Before {
         }
         before.history.extend(from_stored(&kept.preface.items));
         let own = kept.destination == destination;
+        // A member that read blind was sent only a part of what stands before: its server does not know the rest.
+        let goes_on = kept.turn.read_to.is_none();
         let items = from_stored(&kept.items);
         before.history.extend(items.into_iter().filter(|item| own || !matches!(item, Item::Raw(_))));
-        if let Some(response) = kept.turn.response_id.as_ref().filter(|_| own && kept.kept_by_server) {
+        if let Some(response) =
+            kept.turn.response_id.as_ref().filter(|_| own && goes_on && kept.kept_by_server)
+        {
             before.continue_from = Some((before.history.len(), response.clone()));
         }
     }
@@ -206,6 +207,7 @@ mod tests {
                 provider: "openai".into(),
                 model: "m".into(),
                 question: format!("Question {n}"),
+                read_to: None,
                 selection: None,
                 tools: vec![],
                 answer: String::new(),
@@ -243,7 +245,6 @@ mod tests {
         let before = before(&[kept(1, TurnStatus::Done, HERE), kept(2, TurnStatus::Done, HERE)], HERE);
         assert_eq!(before.history, [said(1), said(2)].concat());
         assert_eq!(before.continue_from, Some((12, "resp_2".into())));
-        assert_eq!(before.persona.as_deref(), Some("persona-2"));
         let path = BookPath::new("a.md").unwrap();
         assert!(before.seen.holds(&path, "Section 1") && before.seen.holds(&path, "Section 2"));
     }
@@ -254,6 +255,15 @@ mod tests {
         assert_eq!(before.continue_from, None);
         assert_eq!(before.history.len(), said(1).len() - 1);
         assert!(!before.history.iter().any(|item| matches!(item, Item::Raw(_))));
+    }
+
+    #[test]
+    fn no_turn_goes_on_from_a_response_to_a_member_that_read_blind() {
+        let mut blind = kept(2, TurnStatus::Done, HERE);
+        blind.turn.read_to = Some(crate::domain::conversation::ReadTo::default());
+        let before = before(&[kept(1, TurnStatus::Done, HERE), blind], HERE);
+        assert_eq!(before.history, [said(1), said(2)].concat());
+        assert_eq!(before.continue_from, Some((6, "resp_1".into())));
     }
 
     #[test]

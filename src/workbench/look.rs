@@ -7,12 +7,15 @@ use crate::canon::manuscript::ChapterRef;
 use crate::canon::{manuscript, mentions, search};
 use crate::domain::book::{Book, Warning};
 use crate::domain::codex::{Entry, EntryType};
+use crate::domain::conversation::Failure;
 use crate::domain::ids::{BookPath, SessionId, TurnId};
 use crate::domain::manuscript::Chapter;
 use crate::domain::passage::{count_words, line_column};
+use crate::persona::board;
 use crate::tools::desk::Limits;
 use crate::tools::{Desk, Registry, Seen, Selection, ToolError};
 
+use super::blind::View;
 use super::{Ask, Workbench};
 
 /// An entry in a list.
@@ -279,22 +282,35 @@ impl Workbench {
         Err(SelectError::Nowhere)
     }
 
-    /// Runs one tool as a model would, and returns what the model would get. A proposal goes into the book's queue.
+    /// Runs one tool as a model would, and returns what the model would get: as the board member of `ask` would, if it names one. A proposal goes into the book's queue.
     pub fn call_tool(&self, name: &str, arguments: &str, ask: &Ask) -> Result<Value, ToolError> {
         let book = match &ask.current {
             Some((path, Some(text))) => self.book_with(path, text),
             _ => self.book(),
         };
-        let registry = Registry::advisor().without(&book.settings.disabled_tools);
-        let meaning = self.by_meaning(&book);
+        let refused =
+            |failure: Failure| ToolError::Refused { message: failure.message, details: Value::Null };
+        let view = match &ask.persona {
+            Some(id) => Self::view(book, board::member(Some(id)), ask).map_err(refused)?,
+            None => View {
+                book,
+                current: ask.current.as_ref().map(|(path, _)| path.clone()),
+                chapter: ask.chapter.clone(),
+                selection: ask.selection.clone(),
+                read_to: None,
+            },
+        };
+        let registry = self.tools_for(ask, &view.book, view.read_to.is_some());
+        let meaning = self.by_meaning(&view.book);
         let desk = Desk {
-            book: &book,
-            index: &self.index_of(&book),
+            book: &view.book,
+            index: &self.index_of(&view.book),
             meaning: meaning.as_deref(),
-            current: ask.current.as_ref().map(|(path, _)| path),
-            chapter: ask.chapter.as_ref(),
-            selection: ask.selection.as_ref(),
+            current: view.current.as_ref(),
+            chapter: view.chapter.as_ref(),
+            selection: view.selection.as_ref(),
             seen: &Seen::default(),
+            persona: ask.persona.as_deref(),
             limits: Limits::default(),
         };
         let outcome = registry.run(&desk, name, arguments)?;

@@ -53,34 +53,39 @@ fn in_yaml(block: &str, key: &str, item: &Value, eol: &str) -> Option<String> {
         return None;
     }
     let dash = format!("{indent}-");
-    let first = block[line_start..range.end].lines().rfind(|line| line.starts_with(&dash))?;
+    let starts = block[line_start..range.end].match_indices(&dash).map(|(at, _)| line_start + at);
+    let last = starts.filter(|at| *at == 0 || block[..*at].ends_with('\n')).last()?;
+    let last = &block[last..range.end];
+    let first = last.lines().next()?;
     let inner = &first[dash.len()..];
     let gap = &inner[..inner.len() - inner.trim_start().len()];
     let gap = if gap.is_empty() { " " } else { gap };
-    let quotes = quotes_in(inner);
     let lines = match item {
         Value::Object(fields) if inner.trim_start().starts_with('{') => {
             format!("{dash}{gap}{}", flow_map(fields, Quotes::Plain, false))
         }
         Value::Object(fields) => {
             let below = format!("{eol}{indent} {gap}");
-            let fields = fields.iter().map(|(key, value)| field(key, value, quotes));
+            let fields = fields.iter().map(|(key, value)| {
+                let key = yaml::scalar(key, Quotes::Plain, false);
+                format!("{key}: {}", yaml::one(value, quotes_of(last, &key), false))
+            });
             format!("{dash}{gap}{}", fields.collect::<Vec<_>>().join(&below))
         }
-        other => format!("{dash}{gap}{}", yaml::one(other, quotes, false)),
+        other => format!("{dash}{gap}{}", yaml::one(other, quotes_of(inner, ""), false)),
     };
     let line_end = block[range.end..].find(['\r', '\n']).map_or(block.len(), |at| range.end + at);
     Some([&block[..line_end], eol, &lines, &block[line_end..]].concat())
 }
 
-fn field(key: &str, value: &Value, quotes: Quotes) -> String {
-    format!("{}: {}", yaml::scalar(key, Quotes::Plain, false), yaml::one(value, quotes, false))
-}
-
-/// The quotes that a list's last item has around its value.
-fn quotes_in(item: &str) -> Quotes {
-    let value = item.split_once(": ").map_or(item, |(_, value)| value).trim_start();
-    match value.chars().next() {
+/// The quotes that the value of `key` has in an item; with no key, those of the item itself.
+fn quotes_of(item: &str, key: &str) -> Quotes {
+    let value = if key.is_empty() {
+        Some(item)
+    } else {
+        item.find(&format!("{key}: ")).map(|at| &item[at + key.len() + 2..])
+    };
+    match value.and_then(|value| value.trim_start().chars().next()) {
         Some('"') => Quotes::Double,
         Some('\'') => Quotes::Single,
         _ => Quotes::Plain,
@@ -172,7 +177,7 @@ mod tests {
             ),
             (
                 "ties:\n  -   who: \"Ada\"\n      type: aunt\n",
-                "ties:\n  -   who: \"Ada\"\n      type: aunt\n  -   who: \"Mira\"\n      type: \"sister\"\n",
+                "ties:\n  -   who: \"Ada\"\n      type: aunt\n  -   who: \"Mira\"\n      type: sister\n",
             ),
             (
                 "ties:\n  - {who: Ada, type: aunt}\n",

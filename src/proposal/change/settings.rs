@@ -65,7 +65,7 @@ fn without_bom(text: &str) -> (&str, &str) {
 
 /// A text as TOML: on lines of its own where it has several, with the file's line ends.
 fn literal(value: &str, eol: &str) -> String {
-    let value = value.replace("\r\n", "\n");
+    let value = unix(value);
     if !value.contains('\n') {
         return Value::from(value).to_string().trim().to_owned();
     }
@@ -84,6 +84,11 @@ fn literal(value: &str, eol: &str) -> String {
     out + "\"\"\""
 }
 
+/// Every line end as a line feed.
+fn unix(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
 /// What the file would say, whatever it looks like then.
 fn expected(body: &str, tables: &[&str], key: &str, value: &str) -> Option<Meaning> {
     let mut document: DocumentMut = body.parse().ok()?;
@@ -91,7 +96,7 @@ fn expected(body: &str, tables: &[&str], key: &str, value: &str) -> Option<Meani
     if table.get(key).is_some_and(|old| old.as_str().is_none()) {
         return None;
     }
-    table.insert(key, toml_edit::value(value.replace("\r\n", "\n")));
+    table.insert(key, toml_edit::value(unix(value)));
     Some(meaning(document.as_table()))
 }
 
@@ -123,7 +128,7 @@ fn meaning(table: &Table) -> Meaning {
 
 fn plain(value: &Value) -> String {
     match value {
-        Value::String(text) => format!("{:?}", text.value().replace("\r\n", "\n")),
+        Value::String(text) => format!("{:?}", unix(text.value())),
         Value::Array(items) => format!("[{}]", items.iter().map(plain).collect::<Vec<_>>().join(",")),
         Value::InlineTable(table) => {
             let items = table.iter().map(|(key, value)| format!("{key:?}:{}", plain(value)));
@@ -312,9 +317,9 @@ mod tests {
             let changed = changed.unwrap();
             let document: toml_edit::DocumentMut = changed.parse().unwrap();
             let read = document["board"]["writing-coach"]["editable"].as_str().unwrap().replace("\r\n", "\n");
-            prop_assert_eq!(read, value.replace("\r\n", "\n"));
-            let head = text.split("editable").next().unwrap().split("[goals]").next().unwrap();
-            prop_assert!(changed.starts_with(head.trim_end()), "{changed}");
+            prop_assert_eq!(read, unix(&value));
+            let head = text.find("[board").unwrap() + "[board.writing-coach]".len();
+            prop_assert!(changed.starts_with(&text[..head]), "{changed}");
             prop_assert!(changed.ends_with(&text[text.find("[goals]").unwrap()..]), "{changed}");
         }
     }

@@ -75,7 +75,13 @@ pub(in crate::tui) struct DiffPopup {
 
 impl DiffPopup {
     /// Opens a proposal, with what the author did to it before. What it shows comes with [`DiffPopup::show`].
-    pub(in crate::tui) fn new(queued: QueuedProposal, place: Place, marks: Marks, look: Look, now: Instant) -> Self {
+    pub(in crate::tui) fn new(
+        queued: QueuedProposal,
+        place: Place,
+        marks: Marks,
+        look: Look,
+        now: Instant,
+    ) -> Self {
         Self {
             queued,
             place,
@@ -258,12 +264,12 @@ impl DiffPopup {
         };
         if self.marks.has_drafts() && !insists {
             self.insists = true;
-            return self.not_now(
-                "Your edit is not kept yet: e goes on with it. Once more a accepts without it.",
-            );
+            return self
+                .not_now("Your edit is not kept yet: e goes on with it. Once more a accepts without it.");
         }
         if !self.marks.takes_anything(compared) {
-            return self.not_now("Every change is left out: Space takes one in again, r rejects the proposal.");
+            return self
+                .not_now("Every change is left out: Space takes one in again, r rejects the proposal.");
         }
         let undecided = self.marks.undecided();
         if undecided > 0 {
@@ -316,12 +322,16 @@ impl DiffPopup {
         }
         let (file, hunk) = match self.current() {
             Some(Item::Hunk(file, hunk)) => (file, hunk),
-            Some(Item::Dispute(..)) => return self.not_now("1 keeps yours, 2 takes the proposed words, 3 both."),
+            Some(Item::Dispute(..)) => {
+                return self.not_now("1 keeps yours, 2 takes the proposed words, 3 both.");
+            }
             _ => return Reply::Keep,
         };
         let Some(shown) = self.compared.as_ref().and_then(|c| c.files.get(file)) else { return Reply::Keep };
         if shown.dispute.is_some() {
-            return self.not_now("This file is settled as a whole: choose above what each place becomes, or e edits it.");
+            return self.not_now(
+                "This file is settled as a whole: choose above what each place becomes, or e edits it.",
+            );
         }
         let together = whole_file || !shown.one_by_one;
         let Some(chosen) = self.marks.chosen.get_mut(file) else { return Reply::Keep };
@@ -359,7 +369,8 @@ impl DiffPopup {
         let Some(pages) = &mut self.pages else { return };
         for (file, picks) in self.marks.picks.iter().enumerate() {
             for (dispute, pick) in picks.iter().enumerate() {
-                let sides = self.compared.as_ref().and_then(|c| c.files.get(file)?.dispute.as_ref()?.sides(dispute));
+                let sides =
+                    self.compared.as_ref().and_then(|c| c.files.get(file)?.dispute.as_ref()?.sides(dispute));
                 if let (Some(pick), Some(sides)) = (pick, sides) {
                     let (mine, theirs) = (*pick != Pick::Theirs, *pick != Pick::Mine);
                     pages.take(file, dispute, Taken { mine, theirs, becomes: sides.pick(*pick) });
@@ -370,7 +381,8 @@ impl DiffPopup {
 
     fn side_by_side(&mut self) -> Reply {
         if usize::from(self.room) < 2 * diff::SIDE_AT_LEAST + 3 {
-            return self.not_now("Side by side needs a wider screen: 73 columns at least, and 140 to read well.");
+            return self
+                .not_now("Side by side needs a wider screen: 73 columns at least, and 140 to read well.");
         }
         self.arrange(Look { beside: !self.look.beside, ..self.look })
     }
@@ -509,9 +521,11 @@ impl DiffPopup {
         let dispute = compared.files.get(index).and_then(|file| file.dispute.as_ref());
         let picks = self.marks.picks.get(index).map(Vec::as_slice).unwrap_or_default();
         let line = match self.current() {
-            Some(Item::Dispute(file, at)) => {
-                compared.shown.get(file).and_then(|s| s.disputes.get(at)).map_or(0, |d| d.line.saturating_sub(1))
-            }
+            Some(Item::Dispute(file, at)) => compared
+                .shown
+                .get(file)
+                .and_then(|s| s.disputes.get(at))
+                .map_or(0, |d| d.line.saturating_sub(1)),
             Some(Item::Hunk(file, hunk)) => {
                 let section = compared.shown.get(file).and_then(|s| s.reading.sections.get(hunk));
                 section.map_or(0, |section| section.new_lines.start)
@@ -541,9 +555,7 @@ impl DiffPopup {
                 Reply::Keep
             }
             // It stays until the edit is kept: see `refresh`.
-            Did::Keep => {
-                Reply::Do(vec![Msg::Judge(editing.keeping(self.queued.proposal.id.clone()))])
-            }
+            Did::Keep => Reply::Do(vec![Msg::Judge(editing.keeping(self.queued.proposal.id.clone()))]),
         }
     }
 

@@ -15,6 +15,12 @@ use super::super::popups::confirm;
 const KEPT: usize = 8;
 
 pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
+    let effects = settle(app, msg);
+    app.note_chapter();
+    effects
+}
+
+fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Show(path, place) => {
             if let Some(index) = app.place_of(&path) {

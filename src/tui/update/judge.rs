@@ -378,7 +378,8 @@ fn return_marks(app: &mut App) {
 /// What keeps the edits of proposals that were not kept, with the entries that they are about.
 pub(super) fn unkept(app: &mut App) -> Vec<(String, Vec<Verdict>)> {
     keep_marks(app);
-    let entry = |id: &ProposalId| app.proposals.get(id).map_or_else(String::new, |q| q.proposal.entry.clone());
+    let entry =
+        |id: &ProposalId| app.proposals.get(id).map_or_else(String::new, |q| q.proposal.entry.clone());
     let all = app.marks.iter().filter(|(_, marks)| marks.has_drafts());
     let all = all.map(|(id, marks)| (entry(id), marks.keeping(id))).collect();
     return_marks(app);

@@ -226,7 +226,8 @@ fn inside(pieces: &[Piece], short: bool, theme: &Theme) -> Vec<Run> {
     let mut runs: Vec<Run> = vec![];
     for (side, text) in pieces {
         let has_words = !text.trim().is_empty();
-        let replaces = side == Some(Side::New) && has_words && runs.last().is_some_and(|r| r.side == Some(Side::Old));
+        let replaces =
+            side == Some(Side::New) && has_words && runs.last().is_some_and(|r| r.side == Some(Side::Old));
         let text = match side {
             Some(Side::Old) if colourless && has_words => format!("[-{text}-]"),
             Some(Side::New) if colourless && has_words => format!("{{+{text}+}}"),

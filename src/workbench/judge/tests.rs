@@ -409,3 +409,8 @@ fn two_that_judge_at_once_do_not_both_win() {
     assert_eq!(won.iter().filter(|won| **won).count(), 1);
     assert_eq!(desk.read("codex/characters/mira.md").unwrap(), "role: ally\n");
 }
+
+#[cfg(unix)]
+mod kill {
+    mod tests;
+}

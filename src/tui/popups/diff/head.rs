@@ -21,7 +21,8 @@ impl DiffPopup {
         let proposal = &self.queued.proposal;
         let mut lines = vec![self.state_row(width, theme)];
         let mut say = |words: &str, role: Role| {
-            lines.extend(text::wrap(words, width).into_iter().map(|row| Line::styled(row, theme.style(role))));
+            lines
+                .extend(text::wrap(words, width).into_iter().map(|row| Line::styled(row, theme.style(role))));
         };
         for warning in &proposal.warnings {
             say(&format!("⚠ {warning}"), Role::Warning);
@@ -124,7 +125,9 @@ impl DiffPopup {
     }
 
     fn hunk_words(&self, file: usize, hunk: usize) -> String {
-        let Some(shown) = self.compared.as_ref().and_then(|c| c.shown.get(file)) else { return String::new() };
+        let Some(shown) = self.compared.as_ref().and_then(|c| c.shown.get(file)) else {
+            return String::new();
+        };
         let sections = &shown.reading.sections;
         let Some(section) = sections.get(hunk) else { return String::new() };
         let shown_file = self.compared.as_ref().and_then(|c| c.files.get(file));
@@ -144,7 +147,9 @@ impl DiffPopup {
     }
 
     fn dispute_words(&self, file: usize, dispute: usize) -> String {
-        let Some(shown) = self.compared.as_ref().and_then(|c| c.shown.get(file)) else { return String::new() };
+        let Some(shown) = self.compared.as_ref().and_then(|c| c.shown.get(file)) else {
+            return String::new();
+        };
         let line = shown.disputes.get(dispute).map_or(0, |d| d.line);
         let pick = self.marks.picks.get(file).and_then(|f| f.get(dispute)).copied().flatten();
         let words = match pick {
@@ -160,7 +165,11 @@ impl DiffPopup {
     pub(super) fn hints(&self, keymap: &Keymap) -> Vec<(String, &'static str)> {
         let key = |name: &str, words: &'static str| (keymap.key_of(name).unwrap_or_default(), words);
         if self.editor.is_some() {
-            return vec![key("save", "keeps the edit"), ("Esc".to_owned(), "leaves it as a draft"), key("undo", "undo")];
+            return vec![
+                key("save", "keeps the edit"),
+                ("Esc".to_owned(), "leaves it as a draft"),
+                key("undo", "undo"),
+            ];
         }
         let mut hints = vec![];
         match self.queued.status {

@@ -47,7 +47,9 @@ impl Item {
     /// Returns the hunk that it belongs to, if it has to be read to have read the hunk.
     pub(super) fn hunk(self) -> Option<(usize, usize)> {
         match self {
-            Self::Hunk(file, hunk) | Self::Part(file, hunk, _) | Self::Beside(file, hunk, ..) => Some((file, hunk)),
+            Self::Hunk(file, hunk) | Self::Part(file, hunk, _) | Self::Beside(file, hunk, ..) => {
+                Some((file, hunk))
+            }
             _ => None,
         }
     }

@@ -153,7 +153,8 @@ impl Pages {
     pub fn window(&self) -> std::ops::Range<usize> {
         let (mut left, Place { mut item, mut row }) = (self.height, self.top);
         while left > 0 && item < self.items.len() {
-            let rows = if self.items[item].is_header() { 1 } else { self.wrapped.get(&item).map_or(1, Vec::len) };
+            let rows =
+                if self.items[item].is_header() { 1 } else { self.wrapped.get(&item).map_or(1, Vec::len) };
             left = left.saturating_sub(rows.saturating_sub(row));
             (item, row) = (item + 1, 0);
         }
@@ -178,7 +179,11 @@ impl Pages {
             .enumerate()
             .map(|(i, item)| {
                 let at = self.top.item + i;
-                if item.is_header() { 1 } else { self.wrapped.get(&at).map_or(usize::from(u16::MAX), Vec::len) }
+                if item.is_header() {
+                    1
+                } else {
+                    self.wrapped.get(&at).map_or(usize::from(u16::MAX), Vec::len)
+                }
             })
             .take(self.height + 1)
             .sum();
@@ -242,7 +247,9 @@ impl Pages {
                 let words = format!("  … {lines} unchanged lines …");
                 vec![text::line_of([(words.as_str(), theme.style(Role::Dim))], width)]
             }
-            Item::Part(f, hunk, at) => part(f, hunk, at).map_or_else(Vec::new, |p| one_column(p, short, width, theme)),
+            Item::Part(f, hunk, at) => {
+                part(f, hunk, at).map_or_else(Vec::new, |p| one_column(p, short, width, theme))
+            }
             Item::Beside(f, hunk, old, new) => {
                 let (old, new) = (old.and_then(|at| part(f, hunk, at)), new.and_then(|at| part(f, hunk, at)));
                 two_columns((old, new), short, width, theme)

@@ -138,7 +138,11 @@ impl<'a> Places<'a> {
         };
         if range.start < front {
             let keys = keys(lines, range.start..range.end.min(front));
-            let words = if keys.is_empty() { "frontmatter".into() } else { format!("frontmatter, {}", keys.join(", ")) };
+            let words = if keys.is_empty() {
+                "frontmatter".into()
+            } else {
+                format!("frontmatter, {}", keys.join(", "))
+            };
             return safe_text::line(&words).into_owned();
         }
         // A heading that the change itself begins with, else the one above it.
@@ -190,7 +194,10 @@ fn parts(hunk: &Hunk, last: bool) -> Vec<Part> {
     }
     let ends = (ends_of(&old), ends_of(&new));
     if ends.0 != ends.1 && ends.0 != Ends::None && ends.1 != Ends::None {
-        done.push(Part::Note(Side::Both, format!("line ends: {} becomes {}", ends.0.words(), ends.1.words())));
+        done.push(Part::Note(
+            Side::Both,
+            format!("line ends: {} becomes {}", ends.0.words(), ends.1.words()),
+        ));
     }
     if done.is_empty() {
         if only_white_space(&old, &new) {
@@ -332,7 +339,7 @@ fn short_pieces(mut line: &str) -> Vec<&str> {
     while line.len() > LONGEST {
         let near = line.floor_char_boundary(LONGEST);
         let at = line[..near].rfind(' ').map_or(near, |space| space + 1);
-        let (piece, rest) = line.split_at(at.max(1));
+        let (piece, rest) = line.split_at(at);
         pieces.push(piece);
         line = rest;
     }
@@ -440,7 +447,8 @@ mod tests {
 
     #[test]
     fn a_change_says_where_it_stands() {
-        let old = "---\nname: Mira\nrole: rival\naliases:\n  - M\n---\n# Mira\n\nA word.\n\n## Voice\n\nLow.\n";
+        let old =
+            "---\nname: Mira\nrole: rival\naliases:\n  - M\n---\n# Mira\n\nA word.\n\n## Voice\n\nLow.\n";
         let place = |from: &str, to: &str| read(old, &old.replace(from, to))[0].place.clone();
         assert_eq!(place("rival", "ally"), "frontmatter, role");
         assert_eq!(place("  - M\n", "  - M\n  - Mimi\n"), "frontmatter, aliases");
@@ -500,7 +508,8 @@ mod tests {
         let new = "word ".repeat(200_000);
         let parts = only("", &new);
         assert!(parts.len() > 200);
-        let whole: String = parts.iter().map(|p| if let Part::New(words) = p { words.as_str() } else { "" }).collect();
+        let whole: String =
+            parts.iter().map(|p| if let Part::New(words) = p { words.as_str() } else { "" }).collect();
         assert_eq!(whole, new);
     }
 }

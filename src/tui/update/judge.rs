@@ -15,6 +15,9 @@ use super::super::popups::diff::{DiffPopup, Place};
 use super::super::popups::evidence::EvidencePopup;
 use super::super::turn_lines::count;
 
+/// Proposals that are named where many are meant.
+const NAMED: usize = 5;
+
 /// How long the author has not typed before a popup opens by itself.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -222,11 +225,12 @@ fn look_again(app: &mut App) -> Vec<Effect> {
     let Some(popup) = open_popup(app, &id) else { return vec![] };
     popup.set_place(place);
     let Some(queued) = queued else { return vec![] };
-    if popup.is_as(&queued) {
-        return vec![];
+    let waits = is_open(&queued);
+    if !popup.is_as(&queued) {
+        popup.refresh(queued);
     }
-    popup.refresh(queued);
-    vec![Effect::Compare(id)]
+    // What was decided stays as it was shown.
+    if waits { vec![Effect::Compare(id)] } else { vec![] }
 }
 
 fn judged(
@@ -280,8 +284,11 @@ pub(super) fn accept_all(app: &mut App) -> Vec<Effect> {
     let unread = |id: &&ProposalId| !app.marks.get(*id).is_some_and(|m| m.seen_to_the_end());
     let unread: Vec<ProposalId> = waiting.iter().filter(unread).cloned().collect();
     if let Some(first) = unread.first() {
-        let names: Vec<&str> =
-            unread.iter().filter_map(|id| Some(app.proposals.get(id)?.proposal.entry.as_str())).collect();
+        let names = unread.iter().filter_map(|id| Some(app.proposals.get(id)?.proposal.entry.as_str()));
+        let mut names: Vec<&str> = names.take(NAMED).collect();
+        if unread.len() > NAMED {
+            names.push("…");
+        }
         let words = format!(
             "Nothing was accepted: {} of {} not read to the end yet ({}). This is the first.",
             unread.len(),

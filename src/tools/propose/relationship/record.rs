@@ -89,6 +89,12 @@ impl Bond<'_> {
             None => part.add_section(text, "Relationships", &format!("- {line}")),
         };
         let marker = found.first().map_or("- ", |s| list_marker(&text[s.own.clone()]));
+        // In a code block or comment that is never closed the line would say nothing.
+        let grown = changed.len().saturating_sub(text.len());
+        let after = Part { range: part.range.start..part.range.end + grown, level: part.level };
+        if self.line_of_same(&changed, &after).is_none() {
+            return Recorded::Unsafe("a line at its end would not be read as one; look for a code block or comment that is not closed, or ask the author to write it".to_owned());
+        }
         Recorded::Added { text: changed, lines: format!("{marker}{line}") }
     }
 

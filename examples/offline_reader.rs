@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use scritorio::agent::event::TurnEventKind;
 use scritorio::agent::{FirstRound, TurnSetup, driver};
+use scritorio::canon::index::{Index, LaterIndex};
 use scritorio::domain::conversation::ToolStatus;
 use scritorio::domain::ids::TurnId;
 use scritorio::persona::{board, prompt};
@@ -29,11 +30,20 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         prompt::system(member, &book.settings, &tools)?
     };
 
+    let index = {
+        let book = Arc::clone(&book);
+        LaterIndex::new(move || Arc::new(Index::of(&book)))
+    };
     let mut turn = driver::start(TurnSetup {
         id: TurnId::mint(),
         provider: Arc::new(OfflineReader::new(Arc::clone(&book), Arc::clone(&registry), member.id)),
         model: MODEL.into(),
         registry,
+        index,
+        meaning: None,
+        read_to: None,
+        chapter: None,
+        persona: member.id,
         book,
         current: None,
         selection: None,

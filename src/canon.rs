@@ -2,9 +2,15 @@
 //!
 //! Pure functions over a [`crate::domain::book::Book`]; nothing here reads a file.
 
+pub mod blind;
+pub mod index;
+pub mod links;
 pub mod lookup;
 pub mod manuscript;
+pub mod meaning;
 pub mod mentions;
+pub mod relations;
 pub mod search;
 #[cfg(test)]
 mod shelf;
+pub mod story_time;

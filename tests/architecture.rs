@@ -15,7 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("craft", &["domain"]),
     ("persona", &["domain", "canon"]),
     ("proposal", &["domain"]),
-    ("tools", &["domain", "canon", "craft", "proposal"]),
+    ("tools", &["domain", "canon", "craft", "persona", "proposal"]),
     ("config", &["domain"]),
     ("providers", &["domain", "canon", "craft", "tools"]),
     ("secrets", &[]),
@@ -53,6 +53,7 @@ const OWNS: &[(&str, &[&str])] = &[
     ("keyring_core", &["secrets"]),
     ("clap", &["cli"]),
     ("similar", &["proposal"]),
+    ("rust_stemmers", &["canon"]),
     ("walkdir", &["store"]),
     ("atomic_write_file", &["store"]),
 ];

@@ -8,11 +8,12 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::{FirstRound, TurnSetup};
+use crate::canon::index::{Index, LaterIndex};
 use crate::domain::book::{Book, Note};
 use crate::domain::codex::{Entry, EntryType, TypeFrom};
 use crate::domain::conversation::{Failure, FailureKind, Usage};
 use crate::domain::ids::{BookPath, CallId, TurnId};
-use crate::domain::manuscript::{Chapter, NumberFrom};
+use crate::domain::manuscript::{Chapter, NumberFrom, StoryTime};
 use crate::domain::passage::count_words;
 use crate::providers::{BoxFuture, Event, Options, Provider, Request};
 use crate::tools::{Registry, Seen};
@@ -40,6 +41,7 @@ pub fn chapter(number: u32, file: &str, title: &str, text: &str) -> Chapter {
         text: text.into(),
         body_start,
         words: count_words(&text[body_start..]),
+        time: StoryTime::default(),
     }
 }
 
@@ -198,15 +200,22 @@ pub fn failure() -> Failure {
 
 /// A turn over the small book with the real tools.
 pub fn setup(provider: Arc<Scripted>, question: &str) -> TurnSetup {
+    let book = Arc::new(book());
+    let indexed = Arc::clone(&book);
     TurnSetup {
         id: TurnId::mint(),
         provider,
         model: "script-1".into(),
         registry: Arc::new(Registry::advisor()),
-        book: Arc::new(book()),
+        book,
+        index: LaterIndex::new(move || Arc::new(Index::of(&indexed))),
+        meaning: None,
         current: Some(path("manuscript/02-lantern.md")),
+        chapter: None,
         selection: None,
+        read_to: None,
         seen: Seen::default(),
+        persona: "developmental-editor",
         instructions: "You are a test.".into(),
         history: vec![],
         continue_from: None,

@@ -1,15 +1,17 @@
 //! A book made of texts, for tests of tools. It never touches a disk.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde_json::{Map, Value};
 
 use super::desk::{Desk, Limits, Outcome, Seen};
 use super::{Registry, ToolError};
+use crate::canon::index::Index;
 use crate::domain::book::{Book, Note};
 use crate::domain::codex::{Entry, EntryType, Soul, TypeFrom};
 use crate::domain::ids::BookPath;
-use crate::domain::manuscript::{Chapter, NumberFrom};
+use crate::domain::manuscript::{Chapter, NumberFrom, StoryTime};
+use crate::domain::story_date::StoryDate;
 use crate::domain::{frontmatter, passage};
 
 pub(super) static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::advisor);
@@ -27,15 +29,26 @@ pub(super) fn call(desk: &Desk<'_>, tool: &str, args: &Value) -> Result<Outcome,
 #[derive(Default)]
 pub(super) struct Shelf {
     pub(super) book: Book,
+    index: OnceLock<Index>,
 }
 
 impl Shelf {
     pub(super) fn new() -> Self {
-        Self { book: Book { name: "the-long-silence".into(), ..Book::default() } }
+        Self { book: Book { name: "the-long-silence".into(), ..Book::default() }, ..Self::default() }
     }
 
     pub(super) fn desk(&self) -> Desk<'_> {
-        Desk { book: &self.book, current: None, selection: None, seen: &NOTHING, limits: Limits::default() }
+        Desk {
+            book: &self.book,
+            meaning: None,
+            index: self.index.get_or_init(|| Index::of(&self.book)),
+            current: None,
+            chapter: None,
+            selection: None,
+            seen: &NOTHING,
+            persona: None,
+            limits: Limits::default(),
+        }
     }
 
     pub(super) fn chapter(mut self, raw: &str, text: &str) -> Self {
@@ -43,7 +56,9 @@ impl Shelf {
         let body_start = frontmatter::split(text).body_start;
         let title = word(&frontmatter::parse(text).fields, "title")
             .unwrap_or_else(|| passage::readable_stem(path.stem()));
+        let date = frontmatter::parse(text).fields.get("date").and_then(StoryDate::of);
         self.book.chapters.push(Chapter {
+            time: StoryTime { date, ..StoryTime::default() },
             number: self.book.chapters.len() as u32 + 1,
             number_from: NumberFrom::Position,
             title,

@@ -13,6 +13,7 @@ use crate::providers::responses::Responses;
 use crate::store;
 use crate::store::lock::Lock;
 
+use super::index::Indexes;
 use super::keys::Keys;
 
 /// An open book with its settings, stores and sessions. Cheap to clone: clones share everything.
@@ -28,9 +29,12 @@ pub(super) struct Inner {
     pub overrides: Overrides,
     pub settings: RwLock<(Arc<UserSettings>, Vec<Problem>)>,
     pub book: RwLock<Arc<Book>>,
+    pub indexes: Indexes,
     pub keys: Keys,
     /// Servers by address, made once each: a client loads certificates, and a provider remembers what it learned about its server.
     pub servers: Mutex<BTreeMap<Option<String>, Arc<Responses>>>,
+    /// Vectors of the book's texts, where searching by meaning is on.
+    pub meanings: super::meaning::Meanings,
     /// The right to write to the book, once an interface has it.
     pub lock: Mutex<Option<Lock>>,
 }
@@ -109,8 +113,10 @@ impl Workbench {
             overrides,
             settings: RwLock::new((Arc::new(settings.0), settings.1)),
             book: RwLock::new(Arc::new(book)),
+            indexes: Indexes::default(),
             keys,
             servers: Mutex::default(),
+            meanings: super::meaning::Meanings::default(),
             lock: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner) })

@@ -26,18 +26,16 @@ impl WordCounter {
         let mut rest = piece;
         while let Some(block) = rest.as_bytes().first_chunk::<BLOCK>() {
             let sure = self.counted == self.inside;
-            let end = match plain_words(block, self.inside).filter(|_| sure) {
-                Some(words) => {
-                    self.words += words;
-                    self.inside = !separates(block[BLOCK - 1]);
-                    self.counted = self.inside;
-                    BLOCK
-                }
-                None => {
-                    let end = rest.ceil_char_boundary(BLOCK);
-                    self.read_slowly(&rest[..end]);
-                    end
-                }
+            let plain = plain_words(block, self.inside).filter(|_| sure);
+            let end = if let Some(words) = plain {
+                self.words += words;
+                self.inside = !separates(block[BLOCK - 1]);
+                self.counted = self.inside;
+                BLOCK
+            } else {
+                let end = rest.ceil_char_boundary(BLOCK);
+                self.read_slowly(&rest[..end]);
+                end
             };
             rest = &rest[end..];
         }

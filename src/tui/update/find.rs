@@ -5,9 +5,12 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use crate::editor::find::Needle;
 
 use super::super::app::{App, Find};
+use super::super::document::OpenDocument;
 use super::super::effect::Effect;
 use super::super::layout::Pane;
 use super::super::msg::Notice;
+use super::super::popups::Popup;
+use super::super::popups::search::SearchPopup;
 use super::super::widgets::input::{Edit, Input};
 use super::manuscript;
 
@@ -24,10 +27,9 @@ pub(super) fn open(app: &mut App) -> Vec<Effect> {
     let Some(document) = app.document() else { return vec![] };
     let selection = document.buffer.selection();
     let from = selection.as_ref().map_or(document.buffer.cursor(), |s| s.start);
-    let short = selection.filter(|s| s.len() < 200).map(|s| document.buffer.slice(s));
-    let selected = short.filter(|text| !text.contains('\n'));
-    let needle =
-        selected.or_else(|| app.find.as_ref().map(|f| f.needle.text().to_owned())).unwrap_or_default();
+    let needle = selected_words(document)
+        .or_else(|| app.find.as_ref().map(|f| f.needle.text().to_owned()))
+        .unwrap_or_default();
     app.find = Some(Find {
         needle: Input::new(&needle),
         replacement: None,
@@ -36,6 +38,21 @@ pub(super) fn open(app: &mut App) -> Vec<Effect> {
         found: true,
     });
     vec![]
+}
+
+/// Opens the search of the whole book; the selection, when it is short, is what is looked for.
+pub(super) fn in_book(app: &mut App) -> Vec<Effect> {
+    let words = app.document().and_then(selected_words).unwrap_or_default();
+    let popup = SearchPopup::new(&words);
+    let asked = popup.ask();
+    app.popups.push(Popup::Search(popup));
+    if words.is_empty() { vec![] } else { super::update(app, asked) }
+}
+
+/// The selection, if it is short enough to be looked for.
+fn selected_words(document: &OpenDocument) -> Option<String> {
+    let short = document.buffer.selection().filter(|s| s.len() < 200)?;
+    Some(document.buffer.slice(short)).filter(|text| !text.contains('\n'))
 }
 
 /// A key while the find bar is open. Returns whether the bar took it.

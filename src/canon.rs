@@ -4,6 +4,7 @@
 
 pub mod blind;
 pub mod index;
+mod label;
 pub mod lookup;
 pub mod manuscript;
 pub mod mentions;
@@ -11,3 +12,4 @@ pub mod search;
 #[cfg(test)]
 mod shelf;
 pub mod story_time;
+pub mod timeline;

@@ -42,7 +42,8 @@ pub(super) fn chapters_run_backwards(book: &Book) -> Checked {
                     vec![place_of(before)],
                 ));
             }
-            Some((_, until)) if span.last < until.last => {}
+            // A later chapter surely lies behind the latest beginning, however long the chapter is that has it.
+            Some((_, until)) if span.first < until.first => {}
             _ => latest = Some((chapter, *span)),
         }
     }
@@ -189,8 +190,14 @@ fn told_elsewhere(book: &Book, events: &mut [(&Entry, Vec<Dated>)]) {
             let rest = fold(&label::behind(text).replace(['[', ']', '*'], ""));
             let rest = rest.strip_prefix("the ").unwrap_or(&rest);
             let begins = |name: &str| {
-                rest.strip_prefix(name)
-                    .is_some_and(|behind| !behind.starts_with(|c: char| c.is_alphanumeric()))
+                // `the Inquiry ends` has a date of its own.
+                let goes_on = |behind: &str| {
+                    let behind = behind.trim_start_matches(' ');
+                    let mut verbs = ["begins", "starts", "opens", "takes place"].iter();
+                    !verbs.any(|verb| behind.starts_with(verb))
+                        && behind.starts_with(|c: char| c.is_alphanumeric() || c == '\'')
+                };
+                rest.strip_prefix(name).is_some_and(|behind| !goes_on(behind))
             };
             let longest = names.iter().filter(|(name, _)| begins(name)).max_by_key(|(name, _)| name.len());
             let Some((event, dates)) = longest.and_then(|(_, at)| events.get_mut(*at)) else { continue };

@@ -193,7 +193,7 @@ fn two_dates_of_one_event_are_found_wherever_they_stand() {
     );
     assert!(with(vec![text("Date: 5 February 2308\n\nUpdate: 2308-02-07\n")]).is_empty());
     assert_eq!(with(vec![inquiry().field("when", json!("2308-03"))]).len(), 1);
-    let vale = person("Vale").text("- 2308-02-09: the [[Inquiry]] begins\n- 2308-02-10: after the inquiry\n- 2308-02-11: The Inquiry's end\n");
+    let vale = person("Vale").text("- 2308-02-09: the [[Inquiry]] begins\n- 2308-02-10: after the inquiry\n- 2308-02-11: The Inquiry's end\n- 2308-02-12: the Inquiry ends\n");
     let found = with(vec![inquiry().aliases(&["Inquiry"]), vale]);
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].starts_with("codex/characters/vale.md:1 "), "{found:?}");

@@ -79,6 +79,9 @@ fn finding(c: &mut Criterion) {
         current: None,
         selection: None,
         seen: &seen,
+        meaning: None,
+        chapter: None,
+        persona: None,
         limits: Limits::default(),
     };
     let mut group = c.benchmark_group("find");

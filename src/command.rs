@@ -102,6 +102,7 @@ pub const COMMANDS: &[Command] = &{
         command(Global, "focus-codex", &["f4", "alt-3"], "Go to the Codex"),
         command(Global, "next-pane", &["f6"], "Go to the next pane"),
         command(Global, "focus-mode", &["ctrl-e", "f11"], "Show the manuscript alone"),
+        command(Global, "new-chapter", &[], "New chapter after the last one"),
         command(Global, "go-to", &["ctrl-g"], "Go to a chapter or line"),
         command(Global, "cancel", &["esc"], "Close what is on top, leave a mode, or stop the running turn"),
         // The document.

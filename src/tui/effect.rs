@@ -51,6 +51,8 @@ pub(super) enum Effect {
     ListConversations,
     /// Read a conversation, the newest when none is named.
     ReadConversation(Option<SessionId>),
+    /// Make a chapter of this title, then open it.
+    NewChapter(String),
     /// Make a Codex entry from the template, then open it.
     NewEntry(EntryType, String),
     /// Look for unsaved text that an earlier run left behind.

@@ -76,6 +76,10 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
             app.popups.push(popups::go_to::open(app));
             vec![]
         }
+        "new-chapter" => {
+            app.popups.push(popups::new_entry::chapter());
+            vec![]
+        }
         "find" => find::open(app),
         "search" => find::in_book(app),
         "send" | "new-line" | "new-conversation" | "retry" | "edit-last" | "next-row" | "previous-row"

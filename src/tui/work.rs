@@ -9,7 +9,7 @@ use crate::agent::driver;
 use crate::agent::event::TurnEventKind;
 use crate::canon::mentions::Names;
 use crate::domain::conversation::Turn;
-use crate::domain::ids::{ProposalId, SessionId, TurnId};
+use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::proposal::Proposal;
 use crate::workbench::{Ask, Desk, DocumentError, Finished, Recovered, Workbench};
 

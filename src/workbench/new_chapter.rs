@@ -40,7 +40,8 @@ impl Workbench {
         let drafted = Registry::advisor().run(&desk, "propose_scene_create", &arguments)?.proposal;
         let files = drafted.map(|proposal| proposal.files).unwrap_or_default();
         let Some(path) = files.first().map(|file| file.path.clone()) else {
-            return Err(ToolError::refused("no chapter could be made of this title", json!({})).into());
+            let message = "no chapter could be made of this title; try another".to_owned();
+            return Err(ToolError::Refused { message, details: json!({}) }.into());
         };
         for file in &files {
             self.save_document(&file.path, file.text(), file.base_hash.as_deref())?;

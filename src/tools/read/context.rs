@@ -286,6 +286,30 @@ mod tests {
     }
 
     #[test]
+    fn of_a_file_with_many_entries_only_the_part_is_told_and_embedded_files_are_shown() {
+        let mut shelf = shelf();
+        let text = "## Juno\nMends sails.\n\n## Pell\n![[Pell - short]]\n\nRings.\n";
+        let pell = crate::domain::codex::Entry {
+            path: crate::domain::ids::BookPath::new("codex/characters.md").unwrap(),
+            name: "Pell".into(),
+            text: text.into(),
+            body: text.find("![[").unwrap()..text.len(),
+            heading: Some("Pell".into()),
+            soul: None,
+            ..shelf.book.entries[0].clone()
+        };
+        shelf.book.entries.push(pell);
+        let short = crate::domain::ids::BookPath::new("fragments/Pell - short.md").unwrap();
+        shelf.book.embedded.insert(short.clone(), "---\na: 1\n---\nPaid by the peal.\n".into());
+        let outcome = call(&shelf.desk(), "get_character_context", &json!({"name": "Pell"})).unwrap();
+        assert_eq!(outcome.result["address"], "codex/characters.md#Pell");
+        assert_eq!(outcome.result["excerpt"], "![[Pell - short]]\n\nRings.");
+        assert_eq!(outcome.result["embeds"], json!([{"path": short, "excerpt": "Paid by the peal."}]));
+        assert!(outcome.evidence.resolved.contains(&short));
+        assert!(shelf.book.document(&short).unwrap().1.contains("Paid by the peal."));
+    }
+
+    #[test]
     fn what_is_cut_is_said() {
         let long = format!("{VALE}\n{}", "More words here.\n\n".repeat(400))
             .replace("born: 2266-05-09", &format!("born: {}", "x ".repeat(3_000)));

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::lookup::{self, Strength};
+use super::lookup::Known;
 use crate::domain::book::Book;
 use crate::domain::passage::fold;
 
@@ -64,8 +64,8 @@ pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     start..(start + words.trim().len())
 }
 
-/// Returns the place in [`Book::entries`] of the entry that `target`, with the heading behind `#`, leads to.
-pub fn resolve(book: &Book, target: &str, part: Option<&str>) -> Option<usize> {
+/// Returns the place in [`Book::entries`] of the entry that `target`, with the heading behind `#`, leads to. `known` are the names of that book.
+pub fn resolve(book: &Book, known: &Known, target: &str, part: Option<&str>) -> Option<usize> {
     let page = target.trim().trim_end_matches('\\');
     let page = page.strip_suffix(".md").unwrap_or(page);
     let in_file = |path: &str| {
@@ -93,15 +93,7 @@ pub fn resolve(book: &Book, target: &str, part: Option<&str>) -> Option<usize> {
     let last = parts.next().unwrap_or(page);
     let is_main = matches!(fold(last).as_str(), "dossier" | "index" | "readme" | "soul");
     let name = if is_main { parts.next().unwrap_or(last) } else { last };
-    named(book, name)
-}
-
-/// Returns the place of the entry that bears `name` as its name, title, file stem or alias; never for a part of a name.
-pub fn named(book: &Book, name: &str) -> Option<usize> {
-    let (best, strength) = lookup::find(book, None, name).best?;
-    (strength != Strength::Partial)
-        .then(|| book.entries.iter().position(|entry| std::ptr::eq(entry, best)))
-        .flatten()
+    known.bearer(book, name)
 }
 
 #[cfg(test)]
@@ -151,7 +143,7 @@ mod tests {
             ("", None, None),
         ];
         for (target, part, expected) in table {
-            assert_eq!(resolve(&book, target, part), expected, "{target}");
+            assert_eq!(resolve(&book, &Known::of(&book), target, part), expected, "{target}");
         }
     }
 

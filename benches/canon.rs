@@ -16,8 +16,7 @@ const ENTRIES: usize = 5_000;
 const CHAPTERS: usize = 100;
 const WORDS_OF_A_CHAPTER: usize = 10_000;
 
-const SENTENCE: &str =
-    "She learnt the channels from her mother, and trusts no chart that was drawn on land; the harbour knows why. ";
+const SENTENCE: &str = "She learnt the channels from her mother, and trusts no chart that was drawn on land; the harbour knows why. ";
 
 /// One entry as authors have them: keys, links, a section, a field in the text.
 fn entry(n: usize, kind: &str) -> String {
@@ -37,7 +36,8 @@ fn entry(n: usize, kind: &str) -> String {
 
 fn write_book(root: &Path) {
     for n in 0..ENTRIES {
-        let (folder, kind) = [("characters", "character"), ("locations", "location"), ("items", "item")][n % 3];
+        let (folder, kind) =
+            [("characters", "character"), ("locations", "location"), ("items", "item")][n % 3];
         let path = root.join(format!("codex/{folder}/{}/person-{n}.md", n % 40));
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         fs::write(path, entry(n, kind)).expect("an entry");
@@ -78,8 +78,12 @@ fn long_files(c: &mut Criterion) {
     fs::create_dir_all(dir.path().join("codex")).expect("a folder");
     let mut list = "# Characters\n\n".to_owned();
     for n in 0..2_000 {
-        writeln!(list, "## Person Number {n}\n\nRole: {n}\n\n{}\n\n### Voice\n\n{SENTENCE}\n", SENTENCE.repeat(2))
-            .expect("text");
+        writeln!(
+            list,
+            "## Person Number {n}\n\nRole: {n}\n\n{}\n\n### Voice\n\n{SENTENCE}\n",
+            SENTENCE.repeat(2)
+        )
+        .expect("text");
     }
     fs::write(dir.path().join("codex/characters.md"), &list).expect("a list");
     group.bench_function(format!("2,000 entries in a file of {} KB", list.len() / 1024), |b| {

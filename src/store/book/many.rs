@@ -260,7 +260,11 @@ mod tests {
     #[test]
     fn a_list_is_split_and_what_only_looks_like_one_is_not() {
         let table: [(&str, &str, &[&str]); 12] = [
-            ("characters.md", "# Characters\n## Mira\n### Voice\n## Tobias\n", &["character Mira", "character Tobias"]),
+            (
+                "characters.md",
+                "# Characters\n## Mira\n### Voice\n## Tobias\n",
+                &["character Mira", "character Tobias"],
+            ),
             ("characters.md", "# Mira\n# Tobias\n", &["character Mira", "character Tobias"]),
             ("characters.md", "## Overview\n## Mira\n", &["character Mira"]),
             ("places.md", "---\ntitle: Places\n---\nMira\n====\n", &["location Mira"]),
@@ -288,7 +292,11 @@ mod tests {
         assert_eq!(names("Series Bible.md", Place::Elsewhere, one), ["character Mira"]);
         assert_eq!(names("world.md", Place::Codex, one), ["character Mira"]);
         let none: [&str; 0] = [];
-        assert_eq!(names("thoughts.md", Place::Elsewhere, one), none, "one heading elsewhere says too little");
+        assert_eq!(
+            names("thoughts.md", Place::Elsewhere, one),
+            none,
+            "one heading elsewhere says too little"
+        );
         assert_eq!(names("lantern.md", Place::Typed(EntryType::Location), text), none);
         assert_eq!(names("bible.md", Place::Codex, "# Characters\n# Places\n"), none);
         assert_eq!(names("bible.md", Place::Codex, "# Characters\n## Appearance\n"), none);
@@ -305,7 +313,10 @@ mod tests {
         assert_eq!(mira.fields["Role"], "pilot");
         assert_eq!(mira.address(), "cast.md#Mira Okafor (aka Mouse)");
         assert!(mira.own_text().starts_with("## [[Mira|") && mira.own_text().ends_with("Deep.\n\n"));
-        assert_eq!((all[1].entry_type, &all[1].type_from), (EntryType::Location, &TypeFrom::Key("type".into())));
+        assert_eq!(
+            (all[1].entry_type, &all[1].type_from),
+            (EntryType::Location, &TypeFrom::Key("type".into()))
+        );
         assert_eq!((all[2].heading.as_deref(), all[2].body()), (Some("Lantern (2)"), ""));
         assert_eq!((all[2].warnings[0].line, all[2].warnings[0].column), (18, 1));
     }

@@ -129,7 +129,8 @@ fn entry<'a>(
     }
     let shown = safe_text::line(&shorten(name, 60)).into_owned();
     let found = lookup::find(desk.book, None, name);
-    let Some((best, strength)) = found.best else {
+    // A change is never made on a guess at a misspelled name.
+    let Some((best, strength)) = found.best.filter(|(_, strength)| *strength < Strength::Near) else {
         let near = lookup::near_names(desk.book, None, name, NEAR);
         let message = format!(
             "there is no entry `{shown}` for `{field}`, so nothing is proposed; use a near name, search_codex, or propose_codex_create first"
@@ -137,7 +138,7 @@ fn entry<'a>(
         return Err(ToolError::refused(message, json!({"field": field, "near": near})));
     };
     let mut others = found.also_matched;
-    if strength != Strength::Partial {
+    if strength < Strength::Partial {
         // Another entry of the very same name is as good an answer, whatever its length or path.
         others.extend(lookup::same_name(desk.book, name).into_iter().filter(|e| !std::ptr::eq(*e, best)));
     }
@@ -148,7 +149,7 @@ fn entry<'a>(
         let message = format!("`{shown}` may be several entries; give the whole name in `{field}`");
         return Err(ToolError::refused(message, json!({"field": field, "candidates": candidates})));
     }
-    if strength == Strength::Partial {
+    if strength >= Strength::Partial {
         warnings.push(format!("`{shown}` was taken to be {}.", best.name));
     }
     Ok(best)

@@ -17,6 +17,7 @@ mod masked;
 mod output;
 mod prompt;
 mod proposals;
+mod timeline;
 mod tools;
 mod turn;
 
@@ -67,6 +68,7 @@ enum Verb {
     Proposals(proposals::Proposals),
     Ai(ai::Ai),
     Keys(keys::KeysVerb),
+    Timeline(timeline::TimelineVerb),
     Doctor(doctor::Doctor),
 }
 
@@ -138,6 +140,7 @@ fn run(context: &Context, path: Option<PathBuf>, verb: Option<Verb>) -> Result<(
         Verb::Proposals(verb) => verb.execute(context),
         Verb::Ai(verb) => verb.execute(context),
         Verb::Keys(verb) => verb.execute(context),
+        Verb::Timeline(verb) => verb.execute(context),
         Verb::Doctor(verb) => verb.execute(context),
     }
 }

@@ -31,6 +31,8 @@ pub(super) enum Effect {
     Cancel,
     /// Build the prompt without sending it.
     Peek(Box<Ask>),
+    /// Put the story in the order of its time, and show it.
+    Timeline,
     /// Judge a proposal.
     Judge(Verdict),
     /// Look for words in the whole book.

@@ -14,6 +14,7 @@ pub(super) mod palette;
 pub(super) mod proposals;
 pub(super) mod search;
 pub(super) mod text;
+pub(super) mod timeline;
 
 use std::time::Instant;
 
@@ -41,6 +42,8 @@ pub(super) enum Popup {
     Field(field::Field),
     /// A search of the whole book.
     Search(search::SearchPopup),
+    /// The story in the order of its time.
+    Timeline(Box<timeline::TimelinePopup>),
     /// A proposal to judge.
     Diff(Box<diff::DiffPopup>),
 }
@@ -65,6 +68,7 @@ impl Popup {
             Self::Confirm(p) => p.key(key, now),
             Self::Field(p) => p.key(key),
             Self::Search(p) => p.key(key, keymap),
+            Self::Timeline(p) => p.key(key, keymap),
             Self::Diff(p) => p.key(key, keymap, now),
         }
     }
@@ -74,6 +78,7 @@ impl Popup {
         match self {
             Self::Chooser(p) => p.paste(text),
             Self::Field(p) => p.paste(text),
+            Self::Timeline(p) => p.paste(text),
             Self::Diff(p) => p.paste(text),
             Self::Search(p) => return Some(p.paste(text)),
             Self::Text(_) | Self::Confirm(_) => {}
@@ -88,6 +93,7 @@ impl Popup {
             Self::Text(p) => p.scroll(rows),
             Self::Diff(p) => p.scroll(rows),
             Self::Search(p) => p.step(rows),
+            Self::Timeline(p) => p.step(rows),
             Self::Confirm(_) | Self::Field(_) => {}
         }
     }
@@ -99,6 +105,7 @@ impl Popup {
             Self::Text(p) => p.lay_out(screen, theme),
             Self::Diff(p) => p.lay_out(screen, theme),
             Self::Search(p) => p.lay_out(screen),
+            Self::Timeline(p) => p.lay_out(screen),
             Self::Confirm(_) | Self::Field(_) => {}
         }
     }
@@ -111,6 +118,7 @@ impl Popup {
             Self::Confirm(p) => p.draw(frame, theme),
             Self::Field(p) => p.draw(frame, theme),
             Self::Search(p) => p.draw(frame, theme),
+            Self::Timeline(p) => p.draw(frame, theme),
             Self::Diff(p) => p.draw(frame, theme, keymap),
         }
     }

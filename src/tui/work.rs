@@ -222,6 +222,10 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Msg::Saved(path, saved)
         }
         Effect::Peek(ask) => Msg::Peeked(bench.peek(&ask, None).map(Box::new)),
+        Effect::Timeline => {
+            let popup = super::popups::timeline::prepare(&bench.book(), &bench.timeline());
+            Msg::Popup(Box::new(popup))
+        }
         Effect::Judge(verdict) => judge(bench, verdict),
         Effect::Refresh => match bench.refresh() {
             Ok(book) => {

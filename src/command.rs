@@ -165,6 +165,7 @@ pub const COMMANDS: &[Command] = &{
         // The Codex.
         command(Codex, "filter", &["/"], "Filter the entries"),
         command(Codex, "new-entry", &["n"], "New entry from a template"),
+        command(Codex, "timeline", &["t"], "Show the story in the order of its time"),
         // A proposal.
         command(Diff, "accept-proposal", &["a"], "Accept the chosen changes"),
         command(Diff, "reject-proposal", &["r"], "Reject, with a word why if you like"),

@@ -35,6 +35,8 @@ pub(super) enum Effect {
     Compare(ProposalId),
     /// Gather what led to a proposal.
     Evidence(ProposalId),
+    /// Put the story in the order of its time, and show it.
+    Timeline,
     /// Judge a proposal.
     Judge(Verdict),
     /// Look for words in the whole book.

@@ -15,6 +15,7 @@ pub(super) mod palette;
 pub(super) mod proposals;
 pub(super) mod search;
 pub(super) mod text;
+pub(super) mod timeline;
 
 use std::time::Instant;
 
@@ -43,6 +44,8 @@ pub(super) enum Popup {
     Field(field::Field),
     /// A search of the whole book.
     Search(search::SearchPopup),
+    /// The story in the order of its time.
+    Timeline(Box<timeline::TimelinePopup>),
     /// A proposal to judge.
     Diff(Box<diff::DiffPopup>),
     /// What led to a proposal.
@@ -69,6 +72,7 @@ impl Popup {
             Self::Confirm(p) => p.key(key, now),
             Self::Field(p) => p.key(key),
             Self::Search(p) => p.key(key, keymap),
+            Self::Timeline(p) => p.key(key, keymap),
             Self::Diff(p) => p.key(key, keymap, now),
             Self::Evidence(p) => p.key(key, keymap),
         }
@@ -101,6 +105,7 @@ impl Popup {
         match self {
             Self::Chooser(p) => p.paste(text),
             Self::Field(p) => p.paste(text),
+            Self::Timeline(p) => p.paste(text),
             Self::Diff(p) => p.paste(text),
             Self::Search(p) => return Some(p.paste(text)),
             Self::Text(_) | Self::Confirm(_) | Self::Evidence(_) => {}
@@ -116,6 +121,7 @@ impl Popup {
             Self::Diff(p) => p.scroll(rows),
             Self::Evidence(p) => p.scroll(rows),
             Self::Search(p) => p.step(rows),
+            Self::Timeline(p) => p.step(rows),
             Self::Confirm(_) | Self::Field(_) => {}
         }
     }
@@ -128,6 +134,7 @@ impl Popup {
             Self::Diff(p) => p.lay_out(screen, theme),
             Self::Evidence(p) => p.lay_out(screen, theme),
             Self::Search(p) => p.lay_out(screen),
+            Self::Timeline(p) => p.lay_out(screen),
             Self::Confirm(_) | Self::Field(_) => {}
         }
     }
@@ -140,6 +147,7 @@ impl Popup {
             Self::Confirm(p) => p.draw(frame, theme),
             Self::Field(p) => p.draw(frame, theme),
             Self::Search(p) => p.draw(frame, theme),
+            Self::Timeline(p) => p.draw(frame, theme),
             Self::Diff(p) => p.draw(frame, theme, keymap),
             Self::Evidence(p) => p.draw(frame, theme),
         }

@@ -238,6 +238,10 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Msg::Saved(path, saved)
         }
         Effect::Peek(ask) => Msg::Peeked(bench.peek(&ask, None).map(Box::new)),
+        Effect::Timeline => {
+            let popup = super::popups::timeline::prepare(&bench.book(), &bench.timeline());
+            Msg::Popup(Box::new(popup))
+        }
         Effect::Judge(verdict) => judge(bench, verdict),
         Effect::Compare(id) => {
             let review = bench.review(&id).map_err(|e| e.to_string());

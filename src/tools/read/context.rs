@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::story_time::{as_of, override_fields};
+use super::story_time::{as_of, in_timeline, override_fields};
 use super::{NAME, not_found, shorten, shorten_value};
 use crate::canon::lookup::Strength;
 use crate::domain::codex::{Entry, EntryType};
@@ -163,6 +163,9 @@ fn describe(desk: &Desk<'_>, entry: &Entry, strength: Strength, also: &[&Entry])
     }
     if let Some(facts) = as_of {
         told.insert("asOf".into(), facts);
+    }
+    if entry.entry_type == EntryType::Event {
+        told.insert("timeline".into(), in_timeline(desk, entry));
     }
     let body = entry.body().trim();
     let excerpt = passage::cut(body, limit);

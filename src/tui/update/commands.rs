@@ -85,6 +85,7 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
         "send" | "new-line" | "new-conversation" | "retry" | "edit-last" | "next-row" | "previous-row"
         | "open-row" | "copy-row" | "scroll-up" | "scroll-down" => chat::run(app, name),
         "cancel" => super::on_escape(app),
+        "timeline" => vec![Effect::Timeline],
         "filter" | "new-entry" => codex::run(app, name),
         _ if name.starts_with("list-") => codex::run(app, name),
         _ if app.focus == Pane::Chat && app.popups.is_empty() => chat::edit(app, name),

@@ -17,10 +17,13 @@ mod testing;
 use std::sync::Arc;
 
 use crate::canon::index::LaterIndex;
+use crate::canon::meaning::ByMeaning;
 use crate::domain::book::Book;
+use crate::domain::conversation::ReadTo;
 use crate::domain::ids::{BookPath, TurnId};
 use crate::providers::{Item, Options, Provider};
-use crate::tools::{Registry, Seen, Selection};
+use crate::tools::desk::Limits;
+use crate::tools::{Desk, Registry, Seen, Selection};
 
 pub use request::first_request;
 
@@ -39,12 +42,20 @@ pub struct TurnSetup {
     pub book: Arc<Book>,
     /// The index of that book, made when a tool needs it.
     pub index: LaterIndex,
+    /// Who finds texts by what they mean, where the author switched that on.
+    pub meaning: Option<Arc<dyn ByMeaning>>,
     /// The open document.
     pub current: Option<BookPath>,
+    /// The chapter as of which canon is told where the open document is none.
+    pub chapter: Option<BookPath>,
     /// The captured selection.
     pub selection: Option<Selection>,
+    /// Up to where the board member reads, if it reads blind. The book, the documents and the history are such already.
+    pub read_to: Option<ReadTo>,
     /// What tools returned earlier in this conversation.
     pub seen: Seen,
+    /// Id of the board member who answers.
+    pub persona: &'static str,
     /// The system prompt.
     pub instructions: String,
     /// Everything said before, oldest first.
@@ -59,6 +70,23 @@ pub struct TurnSetup {
     pub max_rounds: u32,
     /// What the first round must do.
     pub first_round: FirstRound,
+}
+
+impl TurnSetup {
+    /// Returns what lies before a tool in this turn. `seen` is what tools have returned by now.
+    pub fn desk<'a>(&'a self, seen: &'a Seen) -> Desk<'a> {
+        Desk {
+            book: &self.book,
+            index: self.index.get(),
+            meaning: self.meaning.as_deref(),
+            current: self.current.as_ref(),
+            chapter: self.chapter.as_ref(),
+            selection: self.selection.as_ref(),
+            seen,
+            persona: Some(self.persona),
+            limits: Limits::default(),
+        }
+    }
 }
 
 /// What the first round must do.

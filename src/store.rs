@@ -5,6 +5,8 @@
 
 pub mod atomic;
 pub mod book;
+#[cfg(test)]
+pub(crate) mod crash;
 pub mod desk;
 pub mod document;
 pub mod exemptions;
@@ -16,6 +18,7 @@ pub mod proposals;
 pub mod provenance;
 pub mod recovery;
 pub mod sessions;
+pub mod vectors;
 
 /// Returns the present time as the stores write it: RFC 3339 in UTC, to the millisecond.
 pub fn now() -> String {

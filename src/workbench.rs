@@ -3,9 +3,11 @@
 //! A front end holds one [`Workbench`] for the open book. All verbs are synchronous and may touch the disk: the interface calls them from background tasks.
 
 pub mod ask;
+mod blind;
 mod chat;
 pub mod demo;
 pub mod doctor;
+pub mod evidence;
 pub mod graph;
 mod history;
 mod index;
@@ -13,6 +15,7 @@ pub mod init;
 pub mod judge;
 pub mod keys;
 pub mod look;
+pub mod meaning;
 pub mod new_entry;
 pub mod open;
 pub mod past;
@@ -20,16 +23,20 @@ pub mod peek;
 pub mod provider;
 pub mod recover;
 pub mod rename;
+pub mod review;
 pub mod save;
 pub mod search;
 pub mod settings;
 
 pub use ask::{Ask, Finished};
+pub use blind::read_to;
+pub use evidence::{Evidence, Source};
 pub use judge::{JudgeError, QueuedProposal};
 pub use open::{OpenError, Overrides, Surroundings, Workbench};
 pub use past::PastConversation;
 pub use peek::Peek;
 pub use recover::{Desk, Edit, Recovered, RecoveryLog};
+pub use review::{FileReview, Outcome, Review};
 pub use search::{Hit, HitKind};
 
 // What front ends see of the layers that they may not use themselves.

@@ -22,8 +22,7 @@ use crate::domain::conversation::{ToolStatus, Turn, TurnStatus, Usage};
 use crate::domain::passage::sha256_hex;
 use crate::proposal::Proposal;
 use crate::providers::{Event, ToolChoice};
-use crate::tools::desk::Limits;
-use crate::tools::{Desk, Material, Outcome, Seen, ToolError};
+use crate::tools::{Material, Outcome, Seen, ToolError};
 use stream::Stream;
 
 /// A running turn.
@@ -138,14 +137,7 @@ impl Driver {
         let (setup, seen) = (self.setup.clone(), self.seen.clone());
         let (name, arguments) = (call.name.clone(), call.arguments.clone());
         let result = tokio::task::spawn_blocking(move || {
-            let desk = Desk {
-                book: &setup.book,
-                index: setup.index.get(),
-                current: setup.current.as_ref(),
-                selection: setup.selection.as_ref(),
-                seen: &seen,
-                limits: Limits::default(),
-            };
+            let desk = setup.desk(&seen);
             setup.registry.run(&desk, &name, &arguments)
         });
         self.work = Some(Work { call, started: Instant::now(), result });
@@ -271,6 +263,7 @@ impl Driver {
             model: setup.model.clone(),
             question: setup.question.clone(),
             selection: setup.selection.as_ref().map(context::selection_meta),
+            read_to: self.setup.read_to.clone(),
             tools: self.rows.into_records(),
             answer: self.machine.answer().to_owned(),
             quotes: vec![],
@@ -348,7 +341,7 @@ mod tests {
     use crate::domain::ids::ProposalId;
     use crate::proposal::FileChange;
     use crate::providers::Item;
-    use crate::tools::{Draft, Evidence, ProposeTool, ReadTool, Reading, Registry, Selection};
+    use crate::tools::{Desk, Draft, Evidence, ProposeTool, ReadTool, Reading, Registry, Selection};
 
     /// Longer than this would mean that a cancel waits for something. The limit itself is 100 ms; the rest is for a busy machine.
     const AT_ONCE: Duration = Duration::from_millis(600);

@@ -13,7 +13,7 @@ use crate::domain::book::{Book, Note};
 use crate::domain::codex::{Entry, EntryType, TypeFrom};
 use crate::domain::conversation::{Failure, FailureKind, Usage};
 use crate::domain::ids::{BookPath, CallId, TurnId};
-use crate::domain::manuscript::{Chapter, NumberFrom};
+use crate::domain::manuscript::{Chapter, NumberFrom, StoryTime};
 use crate::domain::passage::count_words;
 use crate::providers::{BoxFuture, Event, Options, Provider, Request};
 use crate::tools::{Registry, Seen};
@@ -41,6 +41,7 @@ pub fn chapter(number: u32, file: &str, title: &str, text: &str) -> Chapter {
         text: text.into(),
         body_start,
         words: count_words(&text[body_start..]),
+        time: StoryTime::default(),
     }
 }
 
@@ -208,9 +209,13 @@ pub fn setup(provider: Arc<Scripted>, question: &str) -> TurnSetup {
         registry: Arc::new(Registry::advisor()),
         book,
         index: LaterIndex::new(move || Arc::new(Index::of(&indexed))),
+        meaning: None,
         current: Some(path("manuscript/02-lantern.md")),
+        chapter: None,
         selection: None,
+        read_to: None,
         seen: Seen::default(),
+        persona: "developmental-editor",
         instructions: "You are a test.".into(),
         history: vec![],
         continue_from: None,

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::domain::book::Book;
 use crate::domain::codex::{Entry, EntryType, TypeFrom};
 use crate::domain::ids::BookPath;
-use crate::domain::manuscript::{Chapter, NumberFrom};
+use crate::domain::manuscript::{Chapter, NumberFrom, StoryTime};
 use crate::domain::passage::count_words;
+use crate::domain::story_date::StoryDate;
 
 /// Returns an entry whose type is that of its folder.
 pub fn entry(path: &str, name: &str) -> Entry {
@@ -34,6 +37,7 @@ pub trait With {
     fn aliases(self, aliases: &[&str]) -> Self;
     fn summary(self, summary: &str) -> Self;
     fn text(self, text: &str) -> Self;
+    fn field(self, key: &str, value: Value) -> Self;
 }
 
 impl With for Entry {
@@ -52,6 +56,11 @@ impl With for Entry {
     fn text(self, text: &str) -> Self {
         Self { text: Arc::from(text), body: 0..text.len(), ..self }
     }
+
+    fn field(mut self, key: &str, value: Value) -> Self {
+        self.fields.insert(key.to_owned(), value);
+        self
+    }
 }
 
 /// Returns a chapter.
@@ -64,7 +73,14 @@ pub fn chapter(path: &str, number: u32, title: &str, text: &str) -> Chapter {
         text: Arc::from(text),
         body_start: 0,
         words: count_words(text),
+        time: StoryTime::default(),
     }
+}
+
+/// Returns a chapter with a date.
+pub fn dated(path: &str, number: u32, date: &str) -> Chapter {
+    let time = StoryTime { date: Some(StoryDate::parse(date)), ..StoryTime::default() };
+    Chapter { time, ..chapter(path, number, &format!("Chapter {number}"), "Text.\n") }
 }
 
 /// Returns a book of entries.

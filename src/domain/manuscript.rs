@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::ids::BookPath;
+use super::story_date::StoryDate;
 
 /// One file of the manuscript.
 #[derive(Debug, Clone)]
@@ -21,6 +22,19 @@ pub struct Chapter {
     pub body_start: usize,
     /// Words of prose.
     pub words: usize,
+    /// When it happens, as its frontmatter says.
+    pub time: StoryTime,
+}
+
+/// What the frontmatter of a chapter says of story time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoryTime {
+    /// When it happens.
+    pub date: Option<StoryDate>,
+    /// It stands out of the order of time on purpose: `flashback: true` and the like.
+    pub out_of_order: bool,
+    /// Who is there, as it names them: `pov`, `characters`, `present`.
+    pub cast: Vec<String>,
 }
 
 impl Chapter {

@@ -158,7 +158,7 @@ mod tests {
     use crate::domain::codex::{Entry, EntryType, TypeFrom};
     use crate::domain::frontmatter;
     use crate::domain::ids::BookPath;
-    use crate::domain::manuscript::{Chapter, NumberFrom};
+    use crate::domain::manuscript::{Chapter, NumberFrom, StoryTime};
     use crate::domain::passage::{count_words, find_quote};
     use crate::proposal::Proposal;
     use crate::providers::{Item, Options, ToolChoice};
@@ -182,7 +182,16 @@ mod tests {
     fn chapter(number: u32, raw: &str, text: &str) -> Chapter {
         let title = text.lines().next().unwrap().trim_start_matches("# ").to_owned();
         let (number_from, words) = (NumberFrom::FileName, count_words(text));
-        Chapter { path: path(raw), number, number_from, title, text: text.into(), body_start: 0, words }
+        Chapter {
+            path: path(raw),
+            number,
+            number_from,
+            title,
+            text: text.into(),
+            body_start: 0,
+            words,
+            time: StoryTime::default(),
+        }
     }
 
     fn entry(raw: &str, entry_type: EntryType, text: &str) -> Entry {
@@ -312,9 +321,12 @@ mod tests {
         let desk = Desk {
             book: &book,
             index: &index,
+            meaning: None,
             current: current.as_ref(),
+            chapter: None,
             selection: selection.as_ref(),
             seen: &seen,
+            persona: None,
             limits: Limits::default(),
         };
         let mut talk = Talk { calls: vec![], proposals: vec![], answer: String::new() };

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::canon::index::Index;
+use crate::canon::meaning::ByMeaning;
+use crate::canon::story_time::Now;
 use crate::domain::book::Book;
 use crate::domain::ids::BookPath;
 use crate::proposal::Proposal;
@@ -17,14 +19,28 @@ pub struct Desk<'a> {
     pub book: &'a Book,
     /// The index of that book.
     pub index: &'a Index,
+    /// Who finds texts by what they mean, where the author switched that on.
+    pub meaning: Option<&'a dyn ByMeaning>,
     /// The open document: a chapter, an entry or a note.
     pub current: Option<&'a BookPath>,
+    /// The chapter as of which canon is told where the open document is none: the one that was open last.
+    pub chapter: Option<&'a BookPath>,
     /// The captured selection.
     pub selection: Option<&'a Selection>,
     /// What tools returned earlier in this conversation.
     pub seen: &'a Seen,
+    /// Id of the board member who is talking; `None`: the default one.
+    pub persona: Option<&'a str>,
     /// Limits of one call.
     pub limits: Limits,
+}
+
+impl<'a> Desk<'a> {
+    /// Returns where the story stands: at the open chapter, else at the one that was open last.
+    pub fn now(&self) -> Option<Now<'a>> {
+        let chapters = [self.current, self.chapter];
+        chapters.into_iter().flatten().find_map(|path| Now::at(self.book, path))
+    }
 }
 
 /// Limits of one call, in characters.

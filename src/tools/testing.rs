@@ -10,7 +10,8 @@ use crate::canon::index::Index;
 use crate::domain::book::{Book, Note};
 use crate::domain::codex::{Entry, EntryType, Soul, TypeFrom};
 use crate::domain::ids::BookPath;
-use crate::domain::manuscript::{Chapter, NumberFrom};
+use crate::domain::manuscript::{Chapter, NumberFrom, StoryTime};
+use crate::domain::story_date::StoryDate;
 use crate::domain::{frontmatter, passage};
 
 pub(super) static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::advisor);
@@ -39,10 +40,13 @@ impl Shelf {
     pub(super) fn desk(&self) -> Desk<'_> {
         Desk {
             book: &self.book,
+            meaning: None,
             index: self.index.get_or_init(|| Index::of(&self.book)),
             current: None,
+            chapter: None,
             selection: None,
             seen: &NOTHING,
+            persona: None,
             limits: Limits::default(),
         }
     }
@@ -52,7 +56,9 @@ impl Shelf {
         let body_start = frontmatter::split(text).body_start;
         let title = word(&frontmatter::parse(text).fields, "title")
             .unwrap_or_else(|| passage::readable_stem(path.stem()));
+        let date = frontmatter::parse(text).fields.get("date").and_then(StoryDate::of);
         self.book.chapters.push(Chapter {
+            time: StoryTime { date, ..StoryTime::default() },
             number: self.book.chapters.len() as u32 + 1,
             number_from: NumberFrom::Position,
             title,

@@ -86,6 +86,7 @@ fn turn(id: TurnId, status: TurnStatus, answer: &str) -> Turn {
         provider: String::new(),
         model: String::new(),
         question: "What do you think of this chapter?".to_owned(),
+        read_to: None,
         selection: None,
         tools: vec![],
         answer: answer.to_owned(),

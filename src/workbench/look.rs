@@ -4,15 +4,18 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::canon::manuscript::ChapterRef;
-use crate::canon::{lookup, manuscript, mentions, search};
+use crate::canon::{manuscript, mentions, search};
 use crate::domain::book::{Book, Warning};
 use crate::domain::codex::{Entry, EntryType};
+use crate::domain::conversation::Failure;
 use crate::domain::ids::{BookPath, SessionId, TurnId};
 use crate::domain::manuscript::Chapter;
 use crate::domain::passage::{count_words, line_column};
+use crate::persona::board;
 use crate::tools::desk::Limits;
 use crate::tools::{Desk, Registry, Seen, Selection, ToolError};
 
+use super::blind::View;
 use super::{Ask, Workbench};
 
 /// An entry in a list.
@@ -99,7 +102,7 @@ pub struct ChapterRow {
 }
 
 /// A passage of the manuscript.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PassageRow {
     /// The chapter's file.
     pub path: BookPath,
@@ -113,6 +116,12 @@ pub struct PassageRow {
     pub end: usize,
     /// A short excerpt.
     pub excerpt: String,
+    /// The chapter's number.
+    pub chapter: u32,
+    /// Number of the paragraph in the chapter, from 1.
+    pub paragraph: usize,
+    /// How well it matched; only comparable within one search.
+    pub score: f64,
 }
 
 /// Nothing has that name; these are near.
@@ -161,14 +170,14 @@ impl Workbench {
     /// Searches the Codex, best first.
     pub fn search_codex(&self, entry_type: Option<EntryType>, query: &str, limit: usize) -> Vec<EntryRow> {
         let book = self.book();
-        let found = search::codex(&book, entry_type, query, limit);
+        let found = search::codex(&self.index_of(&book), &book, entry_type, query, limit);
         found.into_iter().map(|m| EntryRow::of(m.entry, Some(m.score))).collect()
     }
 
     /// Returns the entry of that name.
     pub fn entry(&self, entry_type: Option<EntryType>, name: &str) -> Result<EntryView, NotFound> {
         let book = self.book();
-        let found = lookup::find(&book, entry_type, name);
+        let found = self.index_of(&book).known().find(&book, entry_type, name);
         let Some((entry, _)) = found.best else {
             return Err(NotFound { what: "entry", asked: name.to_owned(), near: found.near });
         };
@@ -236,9 +245,12 @@ impl Workbench {
                 start: found.range.start,
                 end: found.range.end,
                 excerpt: found.excerpt,
+                chapter: found.chapter.number,
+                paragraph: found.paragraph,
+                score: found.score,
             }
         };
-        search::manuscript(&book, query, limit).into_iter().map(row).collect()
+        search::manuscript(&self.index_of(&book), &book, None, query, limit).into_iter().map(row).collect()
     }
 
     /// Captures a range of bytes of a document, as on disk, BOM included.
@@ -270,19 +282,35 @@ impl Workbench {
         Err(SelectError::Nowhere)
     }
 
-    /// Runs one tool as a model would, and returns what the model would get. A proposal goes into the book's queue.
+    /// Runs one tool as a model would, and returns what the model would get: as the board member of `ask` would, if it names one. A proposal goes into the book's queue.
     pub fn call_tool(&self, name: &str, arguments: &str, ask: &Ask) -> Result<Value, ToolError> {
         let book = match &ask.current {
             Some((path, Some(text))) => self.book_with(path, text),
             _ => self.book(),
         };
-        let registry = Registry::advisor().without(&book.settings.disabled_tools);
+        let refused =
+            |failure: Failure| ToolError::Refused { message: failure.message, details: Value::Null };
+        let view = match &ask.persona {
+            Some(id) => Self::view(book, board::member(Some(id)), ask).map_err(refused)?,
+            None => View {
+                book,
+                current: ask.current.as_ref().map(|(path, _)| path.clone()),
+                chapter: ask.chapter.clone(),
+                selection: ask.selection.clone(),
+                read_to: None,
+            },
+        };
+        let registry = self.tools_for(ask, &view.book, view.read_to.is_some());
+        let meaning = self.by_meaning(&view.book);
         let desk = Desk {
-            book: &book,
-            index: &self.index_of(&book),
-            current: ask.current.as_ref().map(|(path, _)| path),
-            selection: ask.selection.as_ref(),
+            book: &view.book,
+            index: &self.index_of(&view.book),
+            meaning: meaning.as_deref(),
+            current: view.current.as_ref(),
+            chapter: view.chapter.as_ref(),
+            selection: view.selection.as_ref(),
             seen: &Seen::default(),
+            persona: ask.persona.as_deref(),
             limits: Limits::default(),
         };
         let outcome = registry.run(&desk, name, arguments)?;

@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use super::load::Loaded;
 use super::{fields, markup};
-use crate::domain::manuscript::{Chapter, NumberFrom};
+use crate::domain::manuscript::{Chapter, NumberFrom, StoryTime};
 use crate::domain::numeral;
-use crate::domain::passage::{count_words, readable_stem};
+use crate::domain::passage::{count_words, fold, readable_stem};
+use crate::domain::story_date::{StoryDate, When};
 
 /// Reads a chapter; `position` is its place in reading order, from 1.
 pub fn chapter(file: &Loaded, position: u32) -> Chapter {
@@ -32,6 +35,41 @@ pub fn chapter(file: &Loaded, position: u32) -> Chapter {
         text: Arc::clone(&file.text),
         body_start: file.split.body_start,
         words: count_words(body),
+        time: story_time(&file.front.fields),
+    }
+}
+
+/// What a chapter's frontmatter says of story time. `story_date` counts before `date`, which may be the day of writing.
+fn story_time(front: &Map<String, Value>) -> StoryTime {
+    const DATES: [&str; 5] = ["story date", "date", "when", "story time", "start"];
+    const OUT_OF_ORDER: [&str; 8] = [
+        "flashback",
+        "flash back",
+        "flashforward",
+        "flash forward",
+        "flashbacks",
+        "nonlinear",
+        "non linear",
+        "out of order",
+    ];
+    const CAST: [&str; 7] =
+        ["pov", "point of view", "characters", "present", "cast", "on stage", "participants"];
+    let is_no = |said: &str| matches!(fold(said).as_str(), "false" | "no" | "none" | "0");
+    let is_yes =
+        |key: &&str| fields::get(front, &[key]).and_then(fields::text).is_some_and(|said| !is_no(&said));
+    let start = fields::get(front, &DATES).map(|value| (value, fields::get(front, &["end", "until"])));
+    let date = start.and_then(|(value, end)| {
+        let start = StoryDate::of(value)?;
+        let whole =
+            end.and_then(fields::text).map(|end| StoryDate::parse(&format!("{} to {end}", start.text)));
+        // An end that can't be read takes nothing from the beginning.
+        Some(whole.filter(|whole| whole.when != When::Free).unwrap_or(start))
+    });
+    let names = |key| fields::get(front, &[key]).map(fields::texts).unwrap_or_default();
+    StoryTime {
+        date,
+        out_of_order: OUT_OF_ORDER.iter().any(is_yes),
+        cast: CAST.into_iter().flat_map(names).filter(|name| !is_no(name)).collect(),
     }
 }
 
@@ -89,8 +127,29 @@ fn title_of_stem(stem: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::kind::Vocabulary;
     use super::*;
     use crate::domain::ids::BookPath;
+
+    #[test]
+    fn a_chapter_says_when_it_happens_and_who_is_there() {
+        let time = |front: &str| {
+            let text = format!("---\n{front}---\nText.\n");
+            chapter(&Loaded::of(BookPath::new("m/1.md").unwrap(), text.into(), &Vocabulary::default()), 1)
+                .time
+        };
+        let date = |front: &str| time(front).date.map(|date| date.text);
+        assert_eq!(date("date: 2318-06-03\n").as_deref(), Some("2318-06-03"));
+        assert_eq!(date("Story Date: 3 June 2318\ndate: 2024-01-01\n").as_deref(), Some("3 June 2318"));
+        assert_eq!(date("start: 2318-06-03\nend: 2318-06-05\n").as_deref(), Some("2318-06-03 to 2318-06-05"));
+        assert_eq!(date("date: 2318-06-03\nend: much later\n").as_deref(), Some("2318-06-03"));
+        assert_eq!(date("date: 15th hammer\n").as_deref(), Some("15th hammer"));
+        assert_eq!(date("pov: Mira\n"), None);
+        assert!(time("flashback: true\n").out_of_order && time("Flash-Back: yes\n").out_of_order);
+        assert!(!time("flashback: false\n").out_of_order && !time("date: 2318\n").out_of_order);
+        let cast = time("pov: none\ncharacters: [\"[[Mira Okafor|Mira]]\", Vale]\n").cast;
+        assert_eq!(cast, ["Mira", "Vale"]);
+    }
 
     #[test]
     fn a_chapter_has_the_number_and_title_that_its_author_gave_it() {
@@ -113,7 +172,8 @@ mod tests {
             ("00-prologue.md", "Prologue\n========\n", 0, FileName, "Prologue"),
         ];
         for (name, text, number, from, title) in table {
-            let read = chapter(&Loaded::of(BookPath::new(name).unwrap(), text.into()), 9);
+            let read =
+                chapter(&Loaded::of(BookPath::new(name).unwrap(), text.into(), &Vocabulary::default()), 9);
             assert_eq!(
                 (read.number, read.number_from, read.title.as_str()),
                 (number, from, title),

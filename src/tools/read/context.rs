@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::story_time::as_of;
+use super::story_time::{as_of, override_fields};
 use super::{NAME, not_found, shorten, shorten_value};
-use crate::canon::lookup::{self, Strength};
+use crate::canon::lookup::Strength;
 use crate::domain::codex::{Entry, EntryType};
 use crate::domain::passage;
 use crate::tools::{Desk, Evidence, Force, Material, ReadTool, Reading, ToolError};
@@ -108,7 +108,7 @@ impl ReadTool for GetContext {
         if name.is_empty() {
             return Err(ToolError::in_field("name", "`name` is empty", &["the name of an entry"]));
         }
-        let found = lookup::find(desk.book, Some(self.0), name);
+        let found = desk.index.known().find(desk.book, Some(self.0), name);
         let Some((entry, strength)) = found.best else {
             let evidence = Evidence { kind: Some(self.0.to_string()), missing: true, ..Evidence::default() };
             return Ok(Reading {
@@ -128,6 +128,7 @@ fn strength_word(strength: Strength) -> &'static str {
         Strength::Stem => "file",
         Strength::Alias => "alias",
         Strength::Partial => "partial",
+        Strength::Near => "near",
     }
 }
 
@@ -145,13 +146,17 @@ fn describe(desk: &Desk<'_>, entry: &Entry, strength: Strength, also: &[&Entry])
     told.insert("matchedBy".into(), json!(strength_word(strength)));
     let (summary, summary_cut) = shorten_value(&json!(entry.summary), limit, 0);
     told.insert("summary".into(), summary);
-    let (fields, omitted, fields_cut) = fields_of(entry, limit);
+    let (mut fields, omitted, fields_cut) = fields_of(entry, limit);
+    let as_of = as_of(desk, entry).map(|facts| shorten_value(&facts, FIELD_CHARS, FIELD_ITEMS).0);
+    if let Some(facts) = &as_of {
+        override_fields(&mut fields, facts);
+    }
     told.insert("fields".into(), Value::Object(fields));
     if !omitted.is_empty() {
         told.insert("fieldsOmitted".into(), json!(omitted));
     }
-    if let Some(facts) = as_of(desk.book, desk.current, entry) {
-        told.insert("asOf".into(), shorten_value(&facts, FIELD_CHARS, FIELD_ITEMS).0);
+    if let Some(facts) = as_of {
+        told.insert("asOf".into(), facts);
     }
     let body = entry.body().trim();
     let excerpt = passage::cut(body, limit);

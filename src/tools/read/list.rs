@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::shorten;
+use super::story_time::brief_as_of;
 use crate::domain::codex::{Entry, EntryType};
 use crate::tools::{Desk, Evidence, Force, ReadTool, Reading, ToolError};
 
@@ -51,7 +52,7 @@ impl ReadTool for ListEntries {
         let entries: Vec<&Entry> = desk.book.entries_of(args.entry_type).collect();
         let (mut listed, mut room) = (vec![], desk.limits.prose);
         for entry in &entries {
-            let line = brief(entry, SUMMARY);
+            let line = brief_as_of(desk, entry, SUMMARY);
             let size = line.to_string().chars().count();
             if size > room {
                 break;

@@ -11,6 +11,7 @@ mod find;
 mod judge;
 mod manuscript;
 mod mouse;
+mod relate;
 mod turn;
 
 use std::time::Duration;
@@ -72,7 +73,9 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.book = book;
             app.names = names;
             app.codex.rebuild(&app.book);
-            documents::book_was_read(app)
+            let mut effects = documents::book_was_read(app);
+            effects.push(Effect::ReadRelationships);
+            effects
         }
         Msg::Began(..)
         | Msg::Refused(_)
@@ -92,6 +95,14 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         | Msg::AcceptedAll(..)
         | Msg::Judged(..) => judge::update(app, msg),
         Msg::KeySettled => settle_key(app),
+        Msg::Relationships(_)
+        | Msg::Rename(..)
+        | Msg::RenameFound(_)
+        | Msg::AskNewName(_)
+        | Msg::ShowRename(..)
+        | Msg::Exempt(..)
+        | Msg::ApplyRename(..)
+        | Msg::Renamed(_) => relate::update(app, msg),
         other => settle(app, other),
     }
 }

@@ -41,6 +41,7 @@ pub(super) fn at_start(app: &App) -> Vec<Effect> {
     let mut effects: Vec<Effect> = names_wait.then_some(Effect::FindNames).into_iter().collect();
     effects.extend([
         Effect::ReadProposals,
+        Effect::ReadRelationships,
         Effect::ReadConversation(None),
         Effect::ReadRecovered,
         Effect::ListConversations,
@@ -172,6 +173,14 @@ pub(super) fn leave_desk(bench: &Workbench, app: &App) {
     bench.leave_desk(&Desk { v: 1, document, chapter, cursor, persona });
 }
 
+/// An error as a sentence.
+fn sentence(error: &impl std::fmt::Display) -> String {
+    let words = error.to_string();
+    let mut chars = words.chars();
+    let begin: String = chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect();
+    format!("{begin}.")
+}
+
 /// A part of the program that should never fail has failed.
 fn broken() -> crate::domain::conversation::Failure {
     crate::domain::conversation::Failure {
@@ -264,6 +273,18 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         Effect::Index => {
             bench.index_of(&bench.book());
             return;
+        }
+        Effect::ReadRelationships => Msg::Relationships(Arc::new(bench.graph())),
+        Effect::FindPlaces(old, new) => {
+            Msg::RenameFound(bench.rename(&old, &new).map(Box::new).map_err(|why| sentence(&why)))
+        }
+        Effect::Exempt(found, id) => {
+            let again = bench.exempt(&found, &id).and_then(|()| bench.rename(&found.old, &found.new));
+            Msg::RenameFound(again.map(Box::new).map_err(|why| sentence(&why)))
+        }
+        Effect::Rename(found, chosen) => {
+            let renamed = bench.apply_rename(&found.old, &found.new, &chosen);
+            Msg::Renamed(renamed.map(Box::new).map_err(|why| sentence(&why)))
         }
         Effect::FindNames => {
             let book = bench.book();

@@ -10,7 +10,7 @@ use super::super::msg::Notice;
 use super::super::popups;
 use super::super::theme::Theme;
 use super::super::theme_of;
-use super::{ask, chat, codex, documents, find, manuscript};
+use super::{ask, chat, codex, documents, find, manuscript, relate};
 
 /// Runs a command. One that makes no sense where the author is says so or does nothing.
 pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
@@ -87,6 +87,8 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
         "cancel" => super::on_escape(app),
         "timeline" => vec![Effect::Timeline],
         "filter" | "new-entry" => codex::run(app, name),
+        "relationships" => relate::relationships(app),
+        "rename" => relate::rename(app),
         _ if name.starts_with("list-") => codex::run(app, name),
         _ if app.focus == Pane::Chat && app.popups.is_empty() => chat::edit(app, name),
         _ => manuscript::run(app, name),

@@ -245,6 +245,7 @@ fn judged(
             let words = format!("{verb}: {}", queued.proposal.summary);
             let compare = is_open(&queued);
             app.proposals.insert(id.clone(), (*queued).clone());
+            super::relate::judged(app, &queued);
             let place = place_of(app, id);
             if let Some(popup) = open_popup(app, id) {
                 popup.set_place(place);

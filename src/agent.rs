@@ -19,6 +19,7 @@ use std::sync::Arc;
 use crate::canon::index::LaterIndex;
 use crate::canon::meaning::ByMeaning;
 use crate::domain::book::Book;
+use crate::domain::conversation::ReadTo;
 use crate::domain::ids::{BookPath, TurnId};
 use crate::providers::{Item, Options, Provider};
 use crate::tools::desk::Limits;
@@ -49,6 +50,8 @@ pub struct TurnSetup {
     pub chapter: Option<BookPath>,
     /// The captured selection.
     pub selection: Option<Selection>,
+    /// Up to where the board member reads, if it reads blind. The book, the documents and the history are such already.
+    pub read_to: Option<ReadTo>,
     /// What tools returned earlier in this conversation.
     pub seen: Seen,
     /// Id of the board member who answers.

@@ -17,6 +17,7 @@ mod masked;
 mod output;
 mod prompt;
 mod proposals;
+mod rename;
 mod tools;
 mod turn;
 
@@ -65,6 +66,7 @@ enum Verb {
     Codex(codex::Codex),
     Manuscript(manuscript::Manuscript),
     Proposals(proposals::Proposals),
+    Rename(rename::RenameVerb),
     Ai(ai::Ai),
     Keys(keys::KeysVerb),
     Doctor(doctor::Doctor),
@@ -136,6 +138,7 @@ fn run(context: &Context, path: Option<PathBuf>, verb: Option<Verb>) -> Result<(
         Verb::Codex(verb) => verb.execute(context),
         Verb::Manuscript(verb) => verb.execute(context),
         Verb::Proposals(verb) => verb.execute(context),
+        Verb::Rename(verb) => verb.execute(context),
         Verb::Ai(verb) => verb.execute(context),
         Verb::Keys(verb) => verb.execute(context),
         Verb::Doctor(verb) => verb.execute(context),

@@ -16,6 +16,9 @@ mod nearest;
 mod panes;
 mod popups;
 mod recovery;
+mod review;
+#[cfg(test)]
+mod review_tests;
 mod runtime;
 pub mod stage;
 mod terminal;
@@ -125,6 +128,7 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         side: Pane::Chat,
         documents: document.into_iter().collect(),
         active: 0,
+        last_chapter: desk.chapter.clone(),
         find: None,
         chat: chat::Chat::new(crate::persona::board::member(desk.persona.as_deref()).id.to_owned()),
         proposals: HashMap::new(),
@@ -136,6 +140,14 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         notice: None,
         now,
         typed_at: None,
+        keyed_at: None,
+        plain_at: None,
+        held: None,
+        to_review: None,
+        sitting: vec![],
+        marks: HashMap::default(),
+        diff_look: widgets::diff::Look::default(),
+        keeping: 0,
         escaped_at: None,
         provider: workbench.provider_and_model(),
         read_only,
@@ -146,6 +158,7 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         words_closed: 0,
         quitting: false,
     };
+    app.note_chapter();
     if let Some(words) = complaint.or_else(|| app.read_only.clone()) {
         app.tell(msg::Notice::problem(words));
     }

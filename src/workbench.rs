@@ -3,9 +3,12 @@
 //! A front end holds one [`Workbench`] for the open book. All verbs are synchronous and may touch the disk: the interface calls them from background tasks.
 
 pub mod ask;
+mod blind;
 mod chat;
 pub mod demo;
 pub mod doctor;
+pub mod evidence;
+pub mod graph;
 mod history;
 mod index;
 pub mod init;
@@ -19,12 +22,15 @@ pub mod past;
 pub mod peek;
 pub mod provider;
 pub mod recover;
+pub mod rename;
 pub mod review;
 pub mod save;
 pub mod search;
 pub mod settings;
 
 pub use ask::{Ask, Finished};
+pub use blind::read_to;
+pub use evidence::{Evidence, Source};
 pub use judge::{JudgeError, QueuedProposal};
 pub use open::{OpenError, Overrides, Surroundings, Workbench};
 pub use past::PastConversation;

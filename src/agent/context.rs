@@ -5,7 +5,7 @@
 //! the text itself into the message, cut to a limit, and says so.
 
 use crate::domain::book::Book;
-use crate::domain::conversation::SelectionMeta;
+use crate::domain::conversation::{ReadTo, SelectionMeta};
 use crate::domain::ids::BookPath;
 use crate::domain::passage::{count_words, cut, sha256_hex};
 use crate::domain::safe_text;
@@ -45,6 +45,26 @@ pub fn message(book: &Book, current: Option<&BookPath>, selection: Option<&Selec
     ))
 }
 
+/// Adds to the context message up to where a board member reads that reads blind; it is the whole message where nothing is open.
+pub fn blind(message: Option<String>, read_to: &ReadTo) -> String {
+    let ReadTo { number, .. } = read_to;
+    let line = match number {
+        Some(number) => format!(
+            "- The reader reads blind, up to chapter {number}, \"{}\". What comes later is unread, and no tool returns it.",
+            title(&read_to.title)
+        ),
+        None => "- The reader reads blind, and the book has no chapter yet.".to_owned(),
+    };
+    match message {
+        // The first line is the heading; the text itself may follow behind the last.
+        Some(message) => match message.split_once('\n') {
+            Some((heading, rest)) => format!("{heading}\n{line}\n{rest}"),
+            None => format!("{message}\n{line}"),
+        },
+        None => format!("Context (metadata only)\n- No document is open.\n{line}"),
+    }
+}
+
 /// Builds the context message for a model without tools: the metadata, and below it the selection or the open document
 /// itself, cut at [`INLINE_LIMIT`] characters on a paragraph boundary, with a note of how much was left out.
 pub fn inline(book: &Book, current: Option<&BookPath>, selection: Option<&Selection>) -> Option<String> {
@@ -76,7 +96,7 @@ impl<'a> Document<'a> {
         let (name, text) = book.document(path)?;
         let body = match (book.chapter(path), book.entry(path)) {
             (Some(chapter), _) => chapter.body(),
-            (None, Some(entry)) if &entry.path == path => entry.body(),
+            (None, Some(entry)) if &entry.path == path && entry.heading.is_none() => entry.body(),
             _ => text,
         };
         let words = book.chapter(path).map_or_else(|| count_words(body), |chapter| chapter.words);

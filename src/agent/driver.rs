@@ -263,6 +263,7 @@ impl Driver {
             model: setup.model.clone(),
             question: setup.question.clone(),
             selection: setup.selection.as_ref().map(context::selection_meta),
+            read_to: self.setup.read_to.clone(),
             tools: self.rows.into_records(),
             answer: self.machine.answer().to_owned(),
             quotes: vec![],

@@ -22,6 +22,10 @@ pub(super) fn plan(setup: &TurnSetup) -> Plan {
     } else {
         context::message(&setup.book, current, selection)
     };
+    let context = match &setup.read_to {
+        Some(read_to) => Some(context::blind(context, read_to)),
+        None => context,
+    };
     let first = match setup.first_round {
         FirstRound::Patterns => forced::first(setup),
         FirstRound::Required if offered.is_empty() => First::Free,

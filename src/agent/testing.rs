@@ -213,6 +213,7 @@ pub fn setup(provider: Arc<Scripted>, question: &str) -> TurnSetup {
         current: Some(path("manuscript/02-lantern.md")),
         chapter: None,
         selection: None,
+        read_to: None,
         seen: Seen::default(),
         persona: "developmental-editor",
         instructions: "You are a test.".into(),

@@ -189,6 +189,17 @@ mod tests {
     }
 
     #[test]
+    fn a_title_that_several_bear_yields_to_an_alias() {
+        let mut book = library();
+        book.entries.push(entry("characters/z.md", "Zoe Ash").title("Captain"));
+        let found = find(&book, None, "the Captain");
+        assert_eq!((found.best.unwrap().0.name.as_str(), found.also_matched.len()), ("Zoe Ash", 1));
+        book.entries[0].aliases.push("the Captain".into());
+        let found = find(&book, None, "the Captain");
+        assert_eq!((found.best.unwrap().0.name.as_str(), found.also_matched.len()), ("Adrian Vale", 0));
+    }
+
+    #[test]
     fn a_slip_that_could_be_two_names_is_not_guessed() {
         let book = self::book(vec![
             entry("characters/a.md", "Marten"),

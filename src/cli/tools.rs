@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::tools::{Registry, ToolSpec, schema};
-use crate::workbench::Overrides;
+use crate::workbench::{Ask, Overrides};
 
 use super::error::{CliError, Kind};
 use super::turn::Open;
@@ -32,6 +32,9 @@ enum Verb {
         /// Its arguments, a JSON object
         #[arg(default_value = "{}")]
         arguments: String,
+        /// As this board member would: one that reads blind gets no more than it may know [default: everything]
+        #[arg(long, value_name = "ID")]
+        persona: Option<String>,
         #[command(flatten)]
         open: Open,
     },
@@ -50,7 +53,7 @@ impl Tools {
     pub(super) fn execute(self, context: &Context) -> Result<(), CliError> {
         match self.verb {
             Verb::List { format } => list(context, format),
-            Verb::Call { name, arguments, open } => call(context, &name, &arguments, &open),
+            Verb::Call { name, arguments, persona, open } => call(context, &name, &arguments, persona, &open),
         }
     }
 }
@@ -93,9 +96,15 @@ fn first_sentence(about: &str) -> &str {
     about.split_once(". ").map_or(about, |(first, _)| first).trim_end_matches('.')
 }
 
-fn call(context: &Context, name: &str, arguments: &str, open: &Open) -> Result<(), CliError> {
+fn call(
+    context: &Context,
+    name: &str,
+    arguments: &str,
+    persona: Option<String>,
+    open: &Open,
+) -> Result<(), CliError> {
     let workbench = context.open(Overrides::default())?;
-    let ask = open.ask(&workbench, String::new())?;
+    let ask = Ask { persona, ..open.ask(&workbench, String::new())? };
     match workbench.call_tool(name, arguments, &ask) {
         Ok(result) => output::document(&result),
         Err(error) => {

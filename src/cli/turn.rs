@@ -120,6 +120,7 @@ impl Ran {
             "session": self.finished.session,
             "turn": turn.id,
             "persona": turn.persona,
+            "read_to": turn.read_to,
             "provider": turn.provider,
             "model": turn.model,
             "tier": turn.tier,
@@ -157,6 +158,9 @@ pub(super) fn run(
     mut on: impl FnMut(&TurnEventKind) -> Result<(), CliError>,
 ) -> Result<Ran, CliError> {
     let setup = workbench.prepare(ask)?;
+    if let Some(read_to) = &setup.read_to {
+        output::progress(&format!("reads blind, {read_to}"));
+    }
     let session = workbench.begin(ask, &setup);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

@@ -116,7 +116,7 @@ pub const ENTRY_KEYS: [&str; 11] = [
     "relationships",
 ];
 
-const BOARD_KEYS: [&str; 3] = ["notes", "editable", "enabled"];
+const BOARD_KEYS: [&str; 4] = ["notes", "editable", "enabled", "blind"];
 
 /// What has been read so far.
 struct Draft<'a> {
@@ -148,6 +148,7 @@ impl Draft<'_> {
                     "notes" => read.notes = value.text()?,
                     "editable" => read.editable = value.text()?,
                     "enabled" => read.enabled = Some(value.truth()?),
+                    "blind" => read.blind = Some(value.truth()?),
                     _ => self.unknown_key(&member, key, BOARD_KEYS),
                 }
             }
@@ -457,7 +458,7 @@ mod tests {
         assert_eq!((found[2].0, found[2].1), (6, 8));
         assert!(found[2].2.ends_with("did you mean `continuity-editor`?"), "{found:?}");
         assert_eq!((found[3].0, found[3].1), (9, 3));
-        assert!(found[3].2.ends_with("known are notes, editable, enabled"), "{found:?}");
+        assert!(found[3].2.ends_with("known are notes, editable, enabled, blind"), "{found:?}");
         assert_eq!(found.len(), 4);
     }
 

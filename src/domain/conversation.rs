@@ -25,6 +25,9 @@ pub struct Turn {
     /// The captured selection, without its words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<SelectionMeta>,
+    /// Up to where the board member could read, if it read blind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_to: Option<ReadTo>,
     /// The tool calls, in the order in which they ran.
     #[serde(default)]
     pub tools: Vec<ToolRecord>,
@@ -51,6 +54,29 @@ pub struct Turn {
     /// Id of the last response, where the server keeps state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_id: Option<String>,
+}
+
+/// Up to where a board member reads that reads blind.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReadTo {
+    /// The last chapter that it reads; `None` where the book has none.
+    pub path: Option<BookPath>,
+    /// That chapter's number.
+    pub number: Option<u32>,
+    /// That chapter's title.
+    pub title: String,
+    /// No chapter was open, so that it is the first one.
+    pub assumed: bool,
+}
+
+impl std::fmt::Display for ReadTo {
+    /// Writes `up to chapter 5, "Turnover"`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Some(number) = self.number else { return f.write_str("and the book has no chapter yet") };
+        write!(f, "up to chapter {number}, \"{}\"", self.title)?;
+        if self.assumed { f.write_str(" (no chapter is open)") } else { Ok(()) }
+    }
 }
 
 /// Where a turn stands.

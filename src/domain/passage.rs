@@ -3,6 +3,7 @@
 //! Pure functions over text of any origin. Offsets are bytes and always stand on character boundaries; nothing
 //! here changes a text, and no input makes it panic.
 
+mod comments;
 mod fold;
 mod paragraphs;
 mod quote;
@@ -12,6 +13,7 @@ use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
 
+pub use comments::comments;
 pub use fold::fold;
 pub use paragraphs::{cut, paragraphs};
 pub use quote::{Found, Searchable, find_quote, is_of_word};

@@ -1,5 +1,7 @@
 //! The six board members and their shipped prompts.
 
+use crate::domain::book::BookSettings;
+
 /// One member of the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member {
@@ -67,6 +69,17 @@ const MEMBERS: [Member; 6] = [
         editable: include_str!("library/writing-coach.editable.md"),
     },
 ];
+
+/// The member that reads blind unless a book says otherwise.
+const BLIND: &str = "first-time-reader";
+
+impl Member {
+    /// Whether this member knows nothing of what comes after the open chapter: `[board.<id>] blind`, else the First-Time Reader alone.
+    pub fn reads_blind(&self, settings: &BookSettings) -> bool {
+        let said = settings.board.get(self.id).and_then(|board| board.blind);
+        said.unwrap_or(self.id == BLIND)
+    }
+}
 
 /// Returns the six members, the default first.
 pub fn members() -> &'static [Member] {

@@ -20,6 +20,8 @@ pub struct Desk {
     pub v: u32,
     /// The open document.
     pub document: Option<BookPath>,
+    /// The chapter that was open last.
+    pub chapter: Option<BookPath>,
     /// Byte offset of the cursor in its file.
     pub cursor: usize,
     /// Id of the board member.
@@ -51,6 +53,7 @@ mod tests {
         let desk = Desk {
             v: 1,
             document: BookPath::new("manuscript/02.md").ok(),
+            chapter: BookPath::new("manuscript/01.md").ok(),
             cursor: 40,
             persona: Some("writing-coach".into()),
         };

@@ -101,6 +101,8 @@ pub struct Queued {
     pub turn: TurnId,
     /// Why it was rejected.
     pub why: Option<String>,
+    /// When it was made, RFC 3339 in UTC.
+    pub proposed_at: String,
     /// When the last event happened, RFC 3339 in UTC.
     pub at: String,
     /// How many steps changed its files: it was applied, undone, redone. The journal numbers them from 1.
@@ -144,7 +146,17 @@ impl Queue {
             let fits = proposal.id == line.id;
             if fits {
                 let (status, why) = (Status::Pending, None);
-                self.items.push(Queued { proposal, status, session, turn, why, at: line.at, steps: 0 });
+                let proposed_at = line.at.clone();
+                self.items.push(Queued {
+                    proposal,
+                    status,
+                    session,
+                    turn,
+                    why,
+                    proposed_at,
+                    at: line.at,
+                    steps: 0,
+                });
             }
             return fits;
         };

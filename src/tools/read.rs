@@ -1,16 +1,23 @@
 //! Tools that look things up.
 
 mod context;
+mod found;
+mod knowledge;
 mod list;
 mod manuscript;
+mod notes;
 mod portion;
 mod search;
+mod search_manuscript;
 mod story_time;
 
 pub(super) use context::GetContext;
+pub(super) use knowledge::SearchKnowledge;
 pub(super) use list::ListEntries;
 pub(super) use manuscript::Manuscript;
+pub(super) use notes::{ReadNote, SearchNotes};
 pub(super) use search::SearchCodex;
+pub(super) use search_manuscript::SearchManuscript;
 
 use serde_json::{Map, Value, json};
 

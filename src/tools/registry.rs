@@ -8,7 +8,10 @@ use serde::de::DeserializeOwned;
 use super::propose::{
     CreateEntry, CreateNote, CreateScene, RecordRelationship, UpdateCharacter, UpdateEntry, UpdatePersona,
 };
-use super::read::{GetContext, ListEntries, Manuscript, SearchCodex};
+use super::read::{
+    GetContext, ListEntries, Manuscript, ReadNote, SearchCodex, SearchKnowledge, SearchManuscript,
+    SearchNotes,
+};
 use super::{Desk, Effect, Force, Outcome, ProposeTool, ReadTool, ToolError, ToolSpec, arguments, schema};
 use crate::domain::codex::EntryType;
 use crate::domain::safe_text;
@@ -36,6 +39,10 @@ impl Registry {
             .fold(registry, Self::reads_canon)
             .reads_canon(ListEntries)
             .reads_canon(SearchCodex)
+            .reads_prose(SearchManuscript)
+            .reads_prose(SearchKnowledge)
+            .reads_prose(SearchNotes)
+            .reads_prose(ReadNote)
             .proposes(UpdateEntry)
             .proposes(CreateEntry)
             .proposes(UpdateCharacter)
@@ -56,6 +63,13 @@ impl Registry {
     #[must_use]
     pub fn without(mut self, names: &[String]) -> Self {
         self.tools.retain(|(spec, _)| !names.iter().any(|n| n == spec.name));
+        self
+    }
+
+    /// Leaves out the tools that propose.
+    #[must_use]
+    pub fn only_reading(mut self) -> Self {
+        self.tools.retain(|(spec, _)| spec.effect != Effect::Proposes);
         self
     }
 
@@ -173,7 +187,7 @@ mod tests {
     use super::*;
     use crate::tools::testing::{REGISTRY, Shelf, path};
 
-    const ADVISOR: [&str; 17] = [
+    const ADVISOR: [&str; 21] = [
         "get_manuscript_context",
         "get_character_context",
         "get_location_context",
@@ -184,6 +198,10 @@ mod tests {
         "get_style_context",
         "list_codex_entries",
         "search_codex",
+        "search_manuscript",
+        "search_knowledge",
+        "search_notes",
+        "read_note",
         "propose_codex_update",
         "propose_codex_create",
         "propose_character_update",
@@ -201,10 +219,10 @@ mod tests {
     }
 
     #[test]
-    fn the_tools_stand_in_their_order_and_twelve_of_them_are_about_canon_only() {
+    fn the_tools_stand_in_their_order_and_twelve_of_them_need_canon_alone() {
         let names = |r: &Registry| r.specs().map(|s| s.name).collect::<Vec<_>>();
         assert_eq!(names(&Registry::advisor()), ADVISOR);
-        assert_eq!(names(&Registry::canon_only()), ADVISOR[1..13]);
+        assert_eq!(names(&Registry::canon_only()), [&ADVISOR[1..10], &ADVISOR[14..17]].concat());
         let without = Registry::advisor().without(&["search_codex".to_owned()]);
         assert_eq!(without.specs().count(), ADVISOR.len() - 1);
         assert!(without.spec("search_codex").is_none());
@@ -238,6 +256,10 @@ mod tests {
             ("Give me a list of all items", false, Some("list_codex_entries")),
             ("Tell me about the location Port Amity", false, Some("get_location_context")),
             ("Where is Port Amity?", false, Some("search_codex")),
+            ("Search my notes for the ending", false, Some("search_notes")),
+            ("search the manuscript for gulls", false, Some("search_manuscript")),
+            ("Where did I note down her age?", false, None),
+            ("Which of my notes matter for the manuscript?", false, None),
             ("What is wrong with this passage?", true, Some("get_manuscript_context")),
             ("Is this paragraph too long?", true, Some("get_manuscript_context")),
             ("Who is Mira talking to in this scene?", true, Some("get_manuscript_context")),
@@ -386,6 +408,10 @@ mod tests {
             ("get_character_context", json!({"name": "Mira Okafor"})),
             ("list_codex_entries", json!({"entryType": "character"})),
             ("search_codex", json!({"query": "Mira"})),
+            ("search_manuscript", json!({"query": "Mira"})),
+            ("search_knowledge", json!({"query": "Mira"})),
+            ("search_notes", json!({"query": "Mira"})),
+            ("read_note", json!({"path": "plan.md"})),
         ] {
             let result = crate::tools::testing::call(&shelf.desk(), tool, &args).unwrap().result;
             assert!(

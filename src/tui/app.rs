@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
 use crate::canon::mentions::Names;
@@ -18,6 +19,7 @@ use super::keymap::Keymap;
 use super::layout::{Areas, Pane};
 use super::msg::Notice;
 use super::popups::Popup;
+use super::popups::diff::Marks;
 use super::theme::{Depth, Theme};
 use super::widgets::input::Input;
 
@@ -37,6 +39,8 @@ pub(super) struct App {
     /// Documents that were opened, the unsaved ones among them; `active` is on screen.
     pub(super) documents: Vec<OpenDocument>,
     pub(super) active: usize,
+    /// The chapter that was on screen last: canon is told as of it, and a blind member reads up to it, while another document is open.
+    pub(super) last_chapter: Option<BookPath>,
     /// The find bar under the manuscript.
     pub(super) find: Option<Find>,
     pub(super) chat: Chat,
@@ -55,6 +59,22 @@ pub(super) struct App {
     pub(super) now: Instant,
     /// When the author last typed into a text: a popup never opens by itself within a second of it.
     pub(super) typed_at: Option<Instant>,
+    /// When any key was last pressed.
+    pub(super) keyed_at: Option<Instant>,
+    /// When the last key came that a paste could have sent.
+    pub(super) plain_at: Option<Instant>,
+    /// A key that decides something, until it is certain that it came alone.
+    pub(super) held: Option<(KeyEvent, Instant)>,
+    /// The proposal whose popup opens by itself in a moment.
+    pub(super) to_review: Option<ProposalId>,
+    /// The proposals in the order in which the author goes through them.
+    pub(super) sitting: Vec<ProposalId>,
+    /// What the author did to proposals in this run.
+    pub(super) marks: HashMap<ProposalId, Marks>,
+    /// How differences are arranged.
+    pub(super) diff_look: super::widgets::diff::Look,
+    /// Edits of proposals that are being kept before the program ends.
+    pub(super) keeping: usize,
     /// When `Esc` was last pressed.
     pub(super) escaped_at: Option<Instant>,
     /// Name of the provider and of the model, as the next question would use them.
@@ -124,6 +144,14 @@ impl App {
         self.documents.get(self.active)
     }
 
+    /// Remembers the chapter on screen, if it is one.
+    pub(super) fn note_chapter(&mut self) {
+        let chapter = self.document().filter(|d| self.book.chapter(&d.path).is_some());
+        if let Some(path) = chapter.map(|d| d.path.clone()) {
+            self.last_chapter = Some(path);
+        }
+    }
+
     /// Returns the document on screen, to change it.
     pub(super) fn document_mut(&mut self) -> Option<&mut OpenDocument> {
         self.documents.get_mut(self.active)
@@ -162,6 +190,15 @@ impl App {
 
     /// Whether anything on screen moves by itself.
     pub(super) fn moves(&self) -> bool {
-        self.chat.is_busy() || self.notice.is_some() || !self.waiting.is_empty()
+        self.chat.is_busy() || self.notice.is_some() || !self.waiting.is_empty() || self.to_review.is_some()
+    }
+
+    /// Lays the cards of all proposals out again.
+    pub(super) fn touch_cards(&mut self) {
+        for turn in &mut self.chat.turns {
+            if !turn.proposals.is_empty() {
+                turn.touch();
+            }
+        }
     }
 }

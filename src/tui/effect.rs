@@ -1,7 +1,7 @@
 //! Everything that the interface asks the outside to do. Data only: `runtime` does it, in the background.
 
 use crate::domain::codex::EntryType;
-use crate::domain::ids::{BookPath, SessionId};
+use crate::domain::ids::{BookPath, ProposalId, SessionId};
 use crate::workbench::Ask;
 
 use super::document::Place;
@@ -31,6 +31,10 @@ pub(super) enum Effect {
     Cancel,
     /// Build the prompt without sending it.
     Peek(Box<Ask>),
+    /// Compare a proposal with the files as they are.
+    Compare(ProposalId),
+    /// Gather what led to a proposal.
+    Evidence(ProposalId),
     /// Judge a proposal.
     Judge(Verdict),
     /// Look for words in the whole book.

@@ -5,6 +5,7 @@ pub(super) mod card;
 pub(super) mod chooser;
 pub(super) mod confirm;
 pub(super) mod diff;
+pub(super) mod evidence;
 pub(super) mod field;
 pub(super) mod go_to;
 pub(super) mod help;
@@ -27,6 +28,7 @@ use ratatui::widgets::Paragraph;
 use super::keymap::Keymap;
 use super::msg::Msg;
 use super::theme::{Role, Theme};
+use crate::command::Context;
 
 /// Whatever lies over the panes.
 #[derive(Debug)]
@@ -43,6 +45,8 @@ pub(super) enum Popup {
     Search(search::SearchPopup),
     /// A proposal to judge.
     Diff(Box<diff::DiffPopup>),
+    /// What led to a proposal.
+    Evidence(Box<evidence::EvidencePopup>),
 }
 
 /// What a popup says to a key. The same for every popup.
@@ -66,6 +70,7 @@ impl Popup {
             Self::Field(p) => p.key(key),
             Self::Search(p) => p.key(key, keymap),
             Self::Diff(p) => p.key(key, keymap, now),
+            Self::Evidence(p) => p.key(key, keymap),
         }
     }
 
@@ -77,6 +82,17 @@ impl Popup {
             Self::Confirm(p) => types || command == "help" || (command == "quit" && p.asks_to_quit()),
             Self::Diff(p) => p.is_editing() && (types || command == "save"),
             Self::Text(_) => command == "help",
+            Self::Evidence(_) => false,
+        }
+    }
+
+    /// Whether a key does something here that must not happen by accident: it counts only when it comes alone.
+    pub(super) fn decides(&self, key: &KeyEvent, keymap: &Keymap) -> bool {
+        match self {
+            Self::Diff(p) if p.is_editing() => false,
+            Self::Diff(_) => keymap.lookup(Context::Diff, key).is_some_and(|c| diff::counts_alone(c.name)),
+            Self::Confirm(p) => p.answers(key),
+            Self::Chooser(_) | Self::Text(_) | Self::Field(_) | Self::Search(_) | Self::Evidence(_) => false,
         }
     }
 
@@ -87,7 +103,7 @@ impl Popup {
             Self::Field(p) => p.paste(text),
             Self::Diff(p) => p.paste(text),
             Self::Search(p) => return Some(p.paste(text)),
-            Self::Text(_) | Self::Confirm(_) => {}
+            Self::Text(_) | Self::Confirm(_) | Self::Evidence(_) => {}
         }
         None
     }
@@ -98,6 +114,7 @@ impl Popup {
             Self::Chooser(p) => p.step(rows),
             Self::Text(p) => p.scroll(rows),
             Self::Diff(p) => p.scroll(rows),
+            Self::Evidence(p) => p.scroll(rows),
             Self::Search(p) => p.step(rows),
             Self::Confirm(_) | Self::Field(_) => {}
         }
@@ -109,6 +126,7 @@ impl Popup {
             Self::Chooser(p) => p.lay_out(screen),
             Self::Text(p) => p.lay_out(screen, theme),
             Self::Diff(p) => p.lay_out(screen, theme),
+            Self::Evidence(p) => p.lay_out(screen, theme),
             Self::Search(p) => p.lay_out(screen),
             Self::Confirm(_) | Self::Field(_) => {}
         }
@@ -123,6 +141,7 @@ impl Popup {
             Self::Field(p) => p.draw(frame, theme),
             Self::Search(p) => p.draw(frame, theme),
             Self::Diff(p) => p.draw(frame, theme, keymap),
+            Self::Evidence(p) => p.draw(frame, theme),
         }
     }
 

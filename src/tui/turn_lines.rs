@@ -109,6 +109,22 @@ fn rows(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
     laid.lines.push(Line::default());
 }
 
+/// Returns what was called, and what came of it.
+pub(super) fn tool_words(tool: &ToolRecord) -> (String, String) {
+    let symbol = if tool.status == ToolStatus::Done { "✓" } else { "✗" };
+    let mut head = format!("{symbol} {}", tool.name);
+    if !tool.arguments.is_empty() && tool.arguments != "{}" {
+        head.push(' ');
+        head.push_str(&arguments(&tool.arguments));
+    }
+    let tail = match tool.status {
+        ToolStatus::Done => done_words(tool),
+        ToolStatus::Failed => tool.error.clone().unwrap_or_else(|| "failed".to_owned()),
+        _ => "cancelled".to_owned(),
+    };
+    (head, tail)
+}
+
 fn row(tool: &ToolRecord, frame: &Frame<'_>, open: bool, laid: &mut Laid) {
     let (symbol, role) = match tool.status {
         ToolStatus::Queued => ("·", Role::ToolRow),
@@ -305,6 +321,9 @@ fn card(id: &ProposalId, frame: &Frame<'_>, laid: &mut Laid) {
     let next = match queued.status {
         Status::Pending | Status::Stale => format!("{state} · {} reviews it", frame.review_key),
         Status::Applied => format!("{state} · {} opens it, u there undoes", frame.review_key),
+        Status::Rejected if queued.why.is_some() => {
+            format!("{state}: {}", queued.why.as_deref().unwrap_or_default())
+        }
         _ => state.to_owned(),
     };
     boxed(&next, style);

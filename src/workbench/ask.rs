@@ -17,6 +17,7 @@ use crate::store::sessions::{self, Kept, Preface};
 use crate::tools::{Registry, Selection};
 
 use super::Workbench;
+use super::blind::{View, turns_known};
 use super::history::{Before, before, from_stored, stretches, to_stored};
 use super::provider::OFFLINE;
 use super::settings::DEFAULT_ROUNDS;
@@ -74,22 +75,29 @@ impl Workbench {
         destination: &str,
     ) -> Result<TurnSetup, Failure> {
         let (turns, preface) = self.so_far(ask)?;
-        let Before { mut history, continue_from, seen, persona } = before(&turns, destination);
-        history.extend(from_stored(&preface.items));
-        let book = self.book_of(ask);
-        let registry = if ask.smoke {
-            Registry::canon_only()
-        } else {
-            Registry::advisor().without(&book.settings.disabled_tools)
-        };
-        let member = board::member(ask.persona.as_deref().or(persona.as_deref()));
-        if book.settings.board.get(member.id).is_some_and(|b| b.enabled == Some(false)) {
+        let last = turns.last().map(|kept| kept.turn.persona.clone());
+        let member = board::member(ask.persona.as_deref().or(last.as_deref()));
+        let full = self.book_of(ask);
+        if full.settings.board.get(member.id).is_some_and(|b| b.enabled == Some(false)) {
             return Err(Failure {
                 kind: FailureKind::Work,
                 message: format!("{} is switched off for this book.", member.name),
                 hint: format!("Choose another board member, or set `enabled` in [board.{}].", member.id),
             });
         }
+        let View { book, current, chapter, selection, read_to } = Self::view(full, member, ask)?;
+        let Before { history, continue_from, seen } = match &read_to {
+            Some(read_to) => {
+                let known = turns_known(turns, &book, read_to);
+                Before { continue_from: None, ..before(&known, destination) }
+            }
+            None => {
+                let mut before = before(&turns, destination);
+                before.history.extend(from_stored(&preface.items));
+                before
+            }
+        };
+        let registry = self.tools_for(ask, &book, read_to.is_some());
         let tools: Vec<_> = registry.specs().map(|spec| (spec.name, spec.about)).collect();
         let instructions = prompt::system(member, &book.settings, &tools).map_err(|e| Failure {
             kind: FailureKind::Work,
@@ -110,9 +118,10 @@ impl Workbench {
             index: self.later_index_of(&book),
             meaning: self.by_meaning(&book),
             book,
-            current: ask.current.as_ref().map(|(path, _)| path.clone()),
-            chapter: ask.chapter.clone(),
-            selection: ask.selection.clone(),
+            current,
+            chapter,
+            selection,
+            read_to,
             seen,
             persona: member.id,
             instructions,
@@ -123,6 +132,16 @@ impl Workbench {
             max_rounds,
             first_round: if ask.smoke { FirstRound::Required } else { FirstRound::Patterns },
         })
+    }
+
+    /// The tools of a turn. A blind member proposes nothing.
+    pub(super) fn tools_for(&self, ask: &Ask, book: &Book, blind: bool) -> Registry {
+        let registry = if ask.smoke {
+            Registry::canon_only()
+        } else {
+            Registry::advisor().without(&book.settings.disabled_tools)
+        };
+        if blind { registry.only_reading() } else { registry }
     }
 
     /// Notes that a turn has begun, so that the question survives a crash. Returns the conversation.
@@ -141,6 +160,7 @@ impl Workbench {
             model: setup.model.clone(),
             question: ask.question.clone(),
             selection: ask.selection.as_ref().map(meta),
+            read_to: setup.read_to.clone(),
             tools: vec![],
             answer: String::new(),
             quotes: vec![],
@@ -233,7 +253,7 @@ impl Workbench {
                 hint: "Leave the session out to start one.".into(),
             });
         }
-        let preface = self.refusals(session, &turns);
+        let preface = self.news(session, &turns);
         Ok((turns, preface))
     }
 

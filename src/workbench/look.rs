@@ -7,12 +7,15 @@ use crate::canon::manuscript::ChapterRef;
 use crate::canon::{manuscript, mentions, search};
 use crate::domain::book::{Book, Warning};
 use crate::domain::codex::{Entry, EntryType};
+use crate::domain::conversation::Failure;
 use crate::domain::ids::{BookPath, SessionId, TurnId};
 use crate::domain::manuscript::Chapter;
 use crate::domain::passage::{count_words, line_column};
+use crate::persona::board;
 use crate::tools::desk::Limits;
 use crate::tools::{Desk, Registry, Seen, Selection, ToolError};
 
+use super::blind::View;
 use super::{Ask, Workbench};
 
 /// An entry in a list.
@@ -29,6 +32,10 @@ pub struct EntryRow {
     pub aliases: Vec<String>,
     /// Its main file.
     pub path: BookPath,
+    /// The heading that it stands under, where the file holds many entries.
+    pub heading: Option<String>,
+    /// What said that it is of its type, e.g. ``folder `people` ``.
+    pub type_from: String,
     /// One sentence or paragraph.
     pub summary: String,
     /// What could not be read as meant.
@@ -45,6 +52,8 @@ impl EntryRow {
             title: entry.title.clone(),
             aliases: entry.aliases.clone(),
             path: entry.path.clone(),
+            heading: entry.heading.clone(),
+            type_from: entry.type_from.to_string(),
             summary: entry.summary.clone(),
             warnings: entry.warnings.clone(),
             score,
@@ -60,7 +69,7 @@ pub struct EntryView {
     pub row: EntryRow,
     /// Frontmatter keys and values.
     pub fields: serde_json::Map<String, Value>,
-    /// The main file.
+    /// The main file; of a file that holds many entries, the part that is this one with its heading.
     pub text: String,
     /// `soul.md`, if there is one.
     pub soul: Option<String>,
@@ -181,7 +190,7 @@ impl Workbench {
         Ok(EntryView {
             row: EntryRow::of(entry, None),
             fields: entry.fields.clone(),
-            text: entry.text.to_string(),
+            text: entry.own_text().to_owned(),
             soul: entry.soul.as_ref().map(|soul| soul.text.to_string()),
             also_matched: found.also_matched.iter().map(|e| e.name.clone()).collect(),
         })
@@ -190,12 +199,16 @@ impl Workbench {
     /// Returns where an entry is mentioned in the manuscript, in reading order.
     pub fn mentions(&self, name: &str) -> Result<Vec<MentionRow>, NotFound> {
         let book = self.book();
-        let path = self.entry(None, name)?.row.path;
+        let found = self.index_of(&book).known().find(&book, None, name);
+        let Some((wanted, _)) = found.best else {
+            return Err(NotFound { what: "entry", asked: name.to_owned(), near: found.near });
+        };
+        let address = wanted.address();
         let names = mentions::Names::of(&book);
         let mut rows = vec![];
         for chapter in &book.chapters {
             for mention in names.find(&chapter.text) {
-                let Some(entry) = names.entries.get(mention.entry).filter(|e| e.path == path) else {
+                let Some(entry) = names.entries.get(mention.entry).filter(|e| e.address == address) else {
                     continue;
                 };
                 if mention.range.start < chapter.body_start {
@@ -279,21 +292,33 @@ impl Workbench {
         Err(SelectError::Nowhere)
     }
 
-    /// Runs one tool as a model would, and returns what the model would get. A proposal goes into the book's queue.
+    /// Runs one tool as a model would, and returns what the model would get: as the board member of `ask` would, if it names one. A proposal goes into the book's queue.
     pub fn call_tool(&self, name: &str, arguments: &str, ask: &Ask) -> Result<Value, ToolError> {
         let book = match &ask.current {
             Some((path, Some(text))) => self.book_with(path, text),
             _ => self.book(),
         };
-        let registry = Registry::advisor().without(&book.settings.disabled_tools);
-        let meaning = self.by_meaning(&book);
+        let refused =
+            |failure: Failure| ToolError::Refused { message: failure.message, details: Value::Null };
+        let view = match &ask.persona {
+            Some(id) => Self::view(book, board::member(Some(id)), ask).map_err(refused)?,
+            None => View {
+                book,
+                current: ask.current.as_ref().map(|(path, _)| path.clone()),
+                chapter: ask.chapter.clone(),
+                selection: ask.selection.clone(),
+                read_to: None,
+            },
+        };
+        let registry = self.tools_for(ask, &view.book, view.read_to.is_some());
+        let meaning = self.by_meaning(&view.book);
         let desk = Desk {
-            book: &book,
-            index: &self.index_of(&book),
+            book: &view.book,
+            index: &self.index_of(&view.book),
             meaning: meaning.as_deref(),
-            current: ask.current.as_ref().map(|(path, _)| path),
-            chapter: ask.chapter.as_ref(),
-            selection: ask.selection.as_ref(),
+            current: view.current.as_ref(),
+            chapter: view.chapter.as_ref(),
+            selection: view.selection.as_ref(),
             seen: &Seen::default(),
             persona: ask.persona.as_deref(),
             limits: Limits::default(),

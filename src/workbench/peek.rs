@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::agent::first_request;
-use crate::domain::conversation::{Failure, FailureKind};
+use crate::domain::conversation::{Failure, FailureKind, ReadTo};
 use crate::domain::passage::count_words;
 use crate::domain::safe_text;
 use crate::providers::Item;
@@ -21,6 +21,8 @@ const BYTES_PER_TOKEN: usize = 4;
 pub struct Peek {
     /// Where it goes, in words.
     pub destination: String,
+    /// Up to where the board member reads, if it reads blind.
+    pub read_to: Option<ReadTo>,
     /// The system prompt.
     pub instructions: String,
     /// The context message, if any.
@@ -59,8 +61,13 @@ impl Peek {
             .map(|words| format!("\n== Sent besides\n\n{words}\n"))
             .unwrap_or_default();
         format!(
-            "Goes to: {destination}\nWhole request: {bytes} bytes, about {tokens} tokens (a rough estimate: {BYTES_PER_TOKEN} bytes each)\n\n\
+            "Goes to: {destination}\n{blind}Whole request: {bytes} bytes, about {tokens} tokens (a rough estimate: {BYTES_PER_TOKEN} bytes each)\n\n\
              {out}== Tools ({count}, their schemas are {schemas} bytes)\n\n{offered}\n\n== Everything else in the request\n\n{rest}\n\n== Private to this turn, sent only if a tool asks\n\n{private}\n{besides}",
+            blind = self
+                .read_to
+                .as_ref()
+                .map(|to| format!("The board member reads blind, {}.\n", safe_text::line(&to.to_string())))
+                .unwrap_or_default(),
             destination = safe_text::line(&self.destination),
             bytes = self.bytes,
             tokens = self.bytes.div_ceil(BYTES_PER_TOKEN),
@@ -138,6 +145,7 @@ impl Workbench {
             bytes: body.to_string().len(),
             besides: self.meaning_in_words(&setup.book),
             body,
+            read_to: setup.read_to.clone(),
             private: ask.selection.as_ref().map(|selection| {
                 let words = count_words(&selection.text);
                 format!("The selection: {words} words from {}.", selection.path)

@@ -273,7 +273,12 @@ impl Known {
     }
 
     fn claims(&self, entry_type: Option<EntryType>, claims: Option<&Vec<Claim>>, article: usize) -> Found {
-        let claims = claims.into_iter().flatten().filter(|claim| self.is_of(claim.entry, entry_type));
+        let of_type = || claims.into_iter().flatten().filter(|claim| self.is_of(claim.entry, entry_type));
+        // A title that several bear says less than an alias that is one's own.
+        let is_title = |claim: &&Claim| claim.strength == Strength::Title && !claim.is_called;
+        let without_titles = of_type().filter(is_title).nth(1).is_some()
+            && of_type().any(|claim| claim.strength == Strength::Alias);
+        let claims = of_type().filter(|claim| !(without_titles && is_title(claim)));
         Self::each_once(claims.map(|claim| {
             let detail = u8::from(claim.article != article);
             (Grade { strength: claim.strength, detail }, claim.entry)

@@ -34,20 +34,21 @@ struct Edit {
     side: Range<usize>,
 }
 
-/// Aligns by line. Lines end at a line feed and keep it. Changes of lines that touch are one stretch.
+/// Aligns by line. Lines end at a line feed and keep it. Changes of lines that touch are one stretch, and so are those with nothing but
+/// blank lines and rules between them: these stand everywhere, so that they say nothing about which paragraph belongs to which.
 pub(super) fn lines(base: &str, mine: &str, theirs: &str) -> Vec<Stretch> {
     let [base, mine, theirs] = [base, mine, theirs].map(|text| Tokens::new(text.split_inclusive('\n')));
-    let my_edits = edits(&base, &mine, Algorithm::Patience);
-    let their_edits = edits(&base, &theirs, Algorithm::Patience);
-    stretches([&base, &mine, &theirs], &my_edits, &their_edits, |_| false)
+    let [my_edits, their_edits] =
+        [&mine, &theirs].map(|side| edits(&base.list, &side.list, Algorithm::Patience));
+    stretches([&base, &mine, &theirs], &my_edits, &their_edits, |gap| !gap.iter().any(|line| has_word(line)))
 }
 
 /// Aligns by word (Unicode's word boundaries, <https://www.unicode.org/reports/tr29/>): words, spaces, line ends and punctuation are tokens.
 /// Changes that touch or have only spaces between them are one stretch.
 pub(super) fn words(base: &str, mine: &str, theirs: &str) -> Vec<Stretch> {
     let [base, mine, theirs] = [base, mine, theirs].map(|text| Tokens::new(text.split_word_bounds()));
-    let my_edits = joined(&base, &mine, edits(&base, &mine, Algorithm::Myers));
-    let their_edits = joined(&base, &theirs, edits(&base, &theirs, Algorithm::Myers));
+    let my_edits = joined(&base, &mine, word_edits(&base, &mine));
+    let their_edits = joined(&base, &theirs, word_edits(&base, &theirs));
     let is_thin = |gap: &[&str]| gap.iter().all(|token| is_space(token));
     stretches([&base, &mine, &theirs], &my_edits, &their_edits, is_thin)
 }
@@ -69,9 +70,18 @@ impl<'a> Tokens<'a> {
         self.starts[tokens.start]..self.starts[tokens.end]
     }
 
-    fn words_in(&self, tokens: Range<usize>) -> usize {
-        self.list[tokens].iter().filter(|token| token.contains(char::is_alphanumeric)).count()
+    /// The places of the words among the tokens.
+    fn words(&self) -> Vec<usize> {
+        (0..self.list.len()).filter(|i| has_word(self.list[*i])).collect()
     }
+
+    fn words_in(&self, tokens: Range<usize>) -> usize {
+        self.list[tokens].iter().filter(|token| has_word(token)).count()
+    }
+}
+
+fn has_word(token: &str) -> bool {
+    token.contains(char::is_alphanumeric)
 }
 
 fn is_space(token: &str) -> bool {
@@ -79,22 +89,81 @@ fn is_space(token: &str) -> bool {
 }
 
 /// What differs, in order; changes without a token between them are one.
-fn edits(base: &Tokens, side: &Tokens, algorithm: Algorithm) -> Vec<Edit> {
-    let mut edits: Vec<Edit> = vec![];
-    for op in similar::capture_diff_slices(algorithm, &base.list, &side.list) {
-        if op.tag() == DiffTag::Equal {
-            continue;
-        }
-        let edit = Edit { base: op.old_range(), side: op.new_range() };
-        match edits.last_mut() {
-            Some(last) if last.base.end == edit.base.start && last.side.end == edit.side.start => {
-                last.base.end = edit.base.end;
-                last.side.end = edit.side.end;
-            }
-            _ => edits.push(edit),
+fn edits(base: &[&str], side: &[&str], algorithm: Algorithm) -> Vec<Edit> {
+    let mut edits = vec![];
+    for op in similar::capture_diff_slices(algorithm, base, side) {
+        if op.tag() != DiffTag::Equal {
+            add(&mut edits, Edit { base: op.old_range(), side: op.new_range() });
         }
     }
     edits
+}
+
+fn add(edits: &mut Vec<Edit>, edit: Edit) {
+    match edits.last_mut() {
+        Some(last) if last.base.end == edit.base.start && last.side.end == edit.side.start => {
+            last.base.end = edit.base.end;
+            last.side.end = edit.side.end;
+        }
+        _ => edits.push(edit),
+    }
+}
+
+/// Compares the words first, and then what stands between those that both have: spaces and full stops are alike everywhere, so that they must not
+/// decide which sentence is which.
+fn word_edits(base: &Tokens, side: &Tokens) -> Vec<Edit> {
+    let (base_at, side_at) = (base.words(), side.words());
+    let base_words: Vec<&str> = base_at.iter().map(|i| base.list[*i]).collect();
+    let side_words: Vec<&str> = side_at.iter().map(|i| side.list[*i]).collect();
+    let mut edits = vec![];
+    let mut at = (0, 0);
+    for op in similar::capture_diff_slices(Algorithm::Histogram, &base_words, &side_words) {
+        if op.tag() != DiffTag::Equal {
+            continue;
+        }
+        for (b, s) in op.old_range().zip(op.new_range()) {
+            let (b, s) = (base_at[b], side_at[s]);
+            between(base, side, at.0..b, at.1..s, &mut edits);
+            at = (b + 1, s + 1);
+        }
+    }
+    between(base, side, at.0..base.list.len(), at.1..side.list.len(), &mut edits);
+    edits
+}
+
+/// Compares what stands between two words that both have: what is alike at both ends is common, the rest is one change.
+fn between(
+    base: &Tokens,
+    side: &Tokens,
+    base_gap: Range<usize>,
+    side_gap: Range<usize>,
+    edits: &mut Vec<Edit>,
+) {
+    let (b, s) = (&base.list[base_gap.clone()], &side.list[side_gap.clone()]);
+    if b == s {
+        return;
+    }
+    let shorter = if b.len() < s.len() { b } else { s };
+    let alike = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| pairs.take_while(|(b, s)| b == s).count();
+    let most_before = alike(&mut b.iter().zip(s));
+    let most_after = alike(&mut b.iter().rev().zip(s.iter().rev()));
+    let (before, after) = if most_before + most_after < shorter.len() {
+        (most_before, most_after)
+    } else {
+        // A pure insertion or deletion can be told in several ways. The best is in the middle of a blank line, which touches no paragraph.
+        let has_line_end = |tokens: &[&str]| tokens.iter().any(|token| token.ends_with('\n'));
+        let middle = (shorter.len() - most_after..=most_before)
+            .find(|at| has_line_end(&shorter[..*at]) && has_line_end(&shorter[*at..]));
+        let before = middle.unwrap_or(most_before);
+        (before, shorter.len() - before)
+    };
+    add(
+        edits,
+        Edit {
+            base: base_gap.start + before..base_gap.end - after,
+            side: side_gap.start + before..side_gap.end - after,
+        },
+    );
 }
 
 /// Joins changes of one side that are parts of one rewriting: see [`CHANCE_WORDS`]. Never over the end of a sentence or a line.

@@ -57,7 +57,7 @@ fn the_same_word_changed_twice_is_a_conflict_with_both_sides_and_the_line() {
     let both = mine.replace("Nobody", "No one");
     assert_eq!(settle(&regions, &[Pick::Mine]).unwrap(), both);
     assert_eq!(settle_all(&regions, Pick::Theirs), both.replace("boat", "train"));
-    assert_eq!(settle(&regions, &[Pick::Both]).unwrap(), both.replace("boat", "boattrain"));
+    assert_eq!(settle(&regions, &[Pick::Both]).unwrap(), both.replace("boat", "boat train"));
     assert_eq!(settle(&regions, &[]), None);
 }
 
@@ -124,4 +124,245 @@ fn both_sides_empty_and_whole_rewrites_are_told_as_they_are() {
     assert_eq!(clean("a\n", "", ""), "");
     assert_eq!(open("a\n", "", "b\n"), [sides(1, "a\n", "", "b\n")]);
     assert_eq!(open("", "a\n", "b\n").len(), 1);
+}
+
+#[test]
+fn long_texts_without_anything_in_common_end_and_lose_nothing() {
+    let text = |word: &str| (0..4_000).map(|i| format!("{word}{i} ")).collect::<String>();
+    let (base, mine, theirs) = (text("b"), text("m"), text("t"));
+    let Merged::Conflict { regions } = merge(&base, &mine, &theirs) else { panic!("merged") };
+    check(&regions, &base, &mine, &theirs);
+    assert_eq!(settle_all(&regions, Pick::Mine), mine);
+    assert_eq!(settle_all(&regions, Pick::Theirs), theirs);
+}
+
+mod never_loses_an_edit {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A word that stands once in the text, with what follows it.
+    type Token = (String, &'static str);
+
+    /// Where (of 10,000 parts of the text), how many words go, how many come, and what stands after the last that comes.
+    type Edit = (usize, usize, usize, bool);
+
+    #[derive(Debug, Clone)]
+    struct Shape {
+        /// Words by sentence, sentences by paragraph.
+        paragraphs: Vec<Vec<usize>>,
+        frontmatter: bool,
+        crlf: bool,
+        bom: bool,
+        last_line_end: bool,
+    }
+
+    const WORDS: [&str; 8] =
+        ["harbour", "Mira\u{2019}s", "grey", "caf\u{e9}", "the", "*night*", "\u{6d77}", "well-known"];
+
+    fn shape() -> impl Strategy<Value = Shape> {
+        let paragraphs = prop::collection::vec(prop::collection::vec(3..9usize, 1..5), 1..7);
+        (paragraphs, any::<[bool; 4]>()).prop_map(|(paragraphs, [frontmatter, crlf, bom, last_line_end])| {
+            Shape { paragraphs, frontmatter, crlf, bom, last_line_end }
+        })
+    }
+
+    fn edits() -> impl Strategy<Value = Vec<Edit>> {
+        prop::collection::vec((0..10_000usize, 0..6usize, 0..4usize, any::<bool>()), 0..6)
+    }
+
+    fn word(i: usize) -> String {
+        format!("{}q{i}z", WORDS[i % WORDS.len()])
+    }
+
+    fn tokens(shape: &Shape) -> Vec<Token> {
+        let mut out = vec![];
+        if shape.frontmatter {
+            for (i, after) in [(900, "\n"), (901, "\n---\n\n")] {
+                out.push((word(i), after));
+            }
+        }
+        out.push((word(902), "\n\n"));
+        for paragraph in &shape.paragraphs {
+            for sentence in paragraph {
+                for _ in 0..*sentence {
+                    out.push((word(out.len()), " "));
+                }
+                out.last_mut().unwrap().1 = ". ";
+            }
+            out.last_mut().unwrap().1 = ".\n\n";
+        }
+        out
+    }
+
+    fn text(tokens: &[Token], shape: &Shape) -> String {
+        let mut text: String = tokens.iter().map(|(word, after)| format!("{word}{after}")).collect();
+        if !shape.last_line_end {
+            text.truncate(text.trim_end_matches('\n').len());
+        }
+        if shape.frontmatter {
+            text.insert_str(0, "---\n");
+        }
+        if shape.crlf {
+            text = text.replace('\n', "\r\n");
+        }
+        if shape.bom { format!("\u{feff}{text}") } else { text }
+    }
+
+    /// Applies edits to the words of the base, from the end, so that each means a place in the base. Overlapping ones are left out.
+    fn edited(base: &[Token], edits: &[Edit], mark: &str) -> Vec<Token> {
+        let mut at: BTreeMap<usize, &Edit> = BTreeMap::new();
+        for edit in edits {
+            at.insert(edit.0 * base.len() / 10_000, edit);
+        }
+        let mut out = base.to_vec();
+        let mut free_to = base.len();
+        for (start, (_, go, come, paragraph)) in at.into_iter().rev() {
+            let end = start + go;
+            if end > free_to || go + come == 0 {
+                continue;
+            }
+            let new = (0..*come).map(|i| {
+                let after = if *paragraph && i + 1 == *come { ".\n\n" } else { " " };
+                (format!("{mark}{start}n{i}z"), after)
+            });
+            out.splice(start..end, new.collect::<Vec<_>>());
+            free_to = start;
+        }
+        out
+    }
+
+    fn words(text: &str) -> Vec<&str> {
+        // Every word of these texts ends with a digit and `z`.
+        text.split_inclusive('z')
+            .filter(|part| part.trim_end_matches('z').ends_with(|c: char| c.is_ascii_digit()))
+            .map(|part| part.rsplit([' ', '\n', '.', '-', '*', '\u{feff}']).next().unwrap_or(part))
+            .collect()
+    }
+
+    fn set<'a>(words: &[&'a str]) -> BTreeSet<&'a str> {
+        words.iter().copied().collect()
+    }
+
+    /// `of`, without the words that the other side took out.
+    fn kept<'a>(of: &[&'a str], base: &BTreeSet<&str>, other: &BTreeSet<&str>) -> Vec<&'a str> {
+        of.iter().copied().filter(|word| !base.contains(word) || other.contains(word)).collect()
+    }
+
+    fn counts(text: &str) -> BTreeMap<char, i64> {
+        let mut counts = BTreeMap::new();
+        for c in text.chars() {
+            *counts.entry(c).or_default() += 1;
+        }
+        counts
+    }
+
+    fn is_whole(merged: &str, base: &str, mine: &str, theirs: &str) {
+        let [in_merged, in_base, in_mine, in_theirs] = [merged, base, mine, theirs].map(words);
+        let [of_base, of_mine, of_theirs] = [&in_base, &in_mine, &in_theirs].map(|w| set(w));
+        let of_merged = set(&in_merged);
+        assert_eq!(of_merged.len(), in_merged.len(), "no word twice");
+        // All words that each side has, in its order, but for those that the other took out, and no others.
+        let mine_kept = kept(&in_mine, &of_base, &of_theirs);
+        let theirs_kept = kept(&in_theirs, &of_base, &of_mine);
+        let of = |words: &[&str]| -> Vec<&str> {
+            in_merged.iter().copied().filter(|w| words.contains(w)).collect()
+        };
+        assert_eq!(of(&mine_kept), mine_kept, "mine");
+        assert_eq!(of(&theirs_kept), theirs_kept, "theirs");
+        let all: BTreeSet<&str> = mine_kept.iter().chain(&theirs_kept).copied().collect();
+        assert_eq!(of_merged, all);
+        // Where no word was taken out by both, every character is accounted for: spaces, line ends and punctuation too.
+        if of_base.iter().all(|word| of_mine.contains(word) || of_theirs.contains(word)) {
+            let mut expected = counts(mine);
+            for (c, n) in counts(theirs) {
+                *expected.entry(c).or_default() += n;
+            }
+            for (c, n) in counts(base) {
+                *expected.entry(c).or_default() -= n;
+            }
+            expected.retain(|_, n| *n != 0);
+            assert_eq!(counts(merged), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn both_sides_are_in_it_or_both_are_told(shape in shape(), my in edits(), their in edits()) {
+            let base_tokens = tokens(&shape);
+            let base = text(&base_tokens, &shape);
+            let mine = text(&edited(&base_tokens, &my, "m"), &shape);
+            let theirs = text(&edited(&base_tokens, &their, "t"), &shape);
+            let merged = merge(&base, &mine, &theirs);
+            match &merged {
+                Merged::Clean(text) => is_whole(text, &base, &mine, &theirs),
+                Merged::Conflict { regions } => {
+                    check(regions, &base, &mine, &theirs);
+                    for sides in regions.iter().filter_map(Region::open) {
+                        prop_assert!(sides.mine != sides.base && sides.theirs != sides.base && sides.mine != sides.theirs);
+                    }
+                    for (pick, own) in [(Pick::Mine, &mine), (Pick::Theirs, &theirs)] {
+                        let settled = settle_all(regions, pick);
+                        let new: Vec<_> = words(own).into_iter().filter(|w| !base.contains(w)).collect();
+                        let gone: Vec<_> = words(&base).into_iter().filter(|w| !own.contains(w)).collect();
+                        prop_assert!(new.iter().all(|w| settled.contains(w)), "what the side wrote is in it");
+                        prop_assert!(gone.iter().all(|w| !settled.contains(w)), "what it took out is not: {gone:?} {base:?} {mine:?} {theirs:?} {regions:#?}");
+                    }
+                    let both = settle_all(regions, Pick::Both);
+                    let written = words(&mine).into_iter().chain(words(&theirs)).filter(|w| !base.contains(w));
+                    prop_assert!(written.into_iter().all(|w| both.contains(w)));
+                }
+            }
+            // Who is called mine makes no difference.
+            match (merged, merge(&base, &theirs, &mine)) {
+                (Merged::Clean(one), Merged::Clean(other)) => prop_assert_eq!(one, other),
+                (one, other) => prop_assert_eq!(one.clean(), other.clean()),
+            }
+        }
+
+        #[test]
+        fn changes_inside_different_sentences_always_merge(
+            shape in shape(),
+            who in prop::collection::vec((0..3u8, 0..3u8), 24),
+        ) {
+            let base = tokens(&shape);
+            let (mut mine, mut theirs, mut both) = (base.clone(), base.clone(), base.clone());
+            let mut start = base.len() - shape.paragraphs.iter().flatten().sum::<usize>();
+            for (length, (side, kind)) in shape.paragraphs.iter().flatten().zip(who.iter().cycle()) {
+                // The second word: never the first or the last, so that the sentences' ends stand between all changes.
+                let at = start + 1;
+                start += length;
+                let changed = match kind {
+                    0 => ("new".to_owned(), " "),
+                    1 => (format!("{} and more", base[at].0), " "),
+                    _ => (String::new(), ""),
+                };
+                match side {
+                    0 => mine[at] = changed.clone(),
+                    1 => theirs[at] = changed.clone(),
+                    _ => continue,
+                }
+                both[at] = changed;
+            }
+            let merged = merge(&text(&base, &shape), &text(&mine, &shape), &text(&theirs, &shape));
+            prop_assert_eq!(merged, Merged::Clean(text(&both, &shape)));
+        }
+
+        #[test]
+        fn any_three_texts_are_told_whole(
+            base in "(a|b|é| |\\.|\n|\r\n|\u{feff}){0,24}",
+            mine in "(a|b|é| |\\.|\n|\r\n|\u{feff}){0,24}",
+            theirs in "(a|b|é| |\\.|\n|\r\n|\u{feff}){0,24}",
+        ) {
+            match merge(&base, &mine, &theirs) {
+                Merged::Clean(_) => {}
+                Merged::Conflict { regions } => check(&regions, &base, &mine, &theirs),
+            }
+            prop_assert_eq!(merge(&base, &base, &theirs), Merged::Clean(theirs.clone()));
+            prop_assert_eq!(merge(&base, &mine, &base), Merged::Clean(mine.clone()));
+            prop_assert_eq!(merge(&base, &mine, &mine), Merged::Clean(mine.clone()));
+        }
+    }
 }

@@ -249,7 +249,7 @@ fn subjects<'a>(text: &str, book: &'a Book) -> Vec<&'a Entry> {
     let mut found: Vec<(usize, &Entry)> = vec![];
     for (name, entry) in names {
         while let Some(at) = asked.find(&name) {
-            if !found.iter().any(|(_, e)| e.path == entry.path) {
+            if !found.iter().any(|(_, e)| std::ptr::eq(*e, entry)) {
                 found.push((at, entry));
             }
             asked.replace_range(at + 1..at + name.len() - 1, &"\u{1}".repeat(name.len() - 2));
@@ -258,7 +258,7 @@ fn subjects<'a>(text: &str, book: &'a Book) -> Vec<&'a Entry> {
     for run in capitalised(text) {
         let Some(at) = asked.find(&format!(" {} ", spaced(&run))) else { continue };
         let Some((entry, _)) = lookup::find(book, None, &run).best else { continue };
-        if !found.iter().any(|(_, e)| e.path == entry.path) {
+        if !found.iter().any(|(_, e)| std::ptr::eq(*e, entry)) {
             found.push((at, entry));
         }
     }

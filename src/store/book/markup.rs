@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::kind::Vocabulary;
 use crate::domain::links::link_at;
-use crate::domain::passage::fold;
+use crate::domain::passage::{self, fold};
 
 /// A heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,38 +69,16 @@ pub fn lines(body: &str) -> Vec<Cow<'_, str>> {
 
 /// Removes `%% comments %%` and `<!-- comments -->`; the line breaks inside them stay. One that is not closed is text.
 pub fn without_comments(text: &str) -> Cow<'_, str> {
-    const MARKS: [(&str, &str); 2] = [("%%", "%%"), ("<!--", "-->")];
-    let first = MARKS.map(|(open, _)| text.find(open));
-    if first == [None, None] {
+    if !text.contains("%%") && !text.contains("<!--") {
         return Cow::Borrowed(text);
     }
-    let mut kept = String::with_capacity(text.len());
-    let mut at = 0;
-    // Where the next comment of each kind starts; looked for again only when it lies behind, so that a text is passed once.
-    let mut next = first;
-    loop {
-        for (place, (open, _)) in next.iter_mut().zip(MARKS) {
-            if place.is_some_and(|start| start < at) {
-                *place = text[at..].find(open).map(|found| at + found);
-            }
-        }
-        let Some((kind, start)) = (0..MARKS.len())
-            .filter_map(|kind| next[kind].map(|start| (kind, start)))
-            .min_by_key(|(_, start)| *start)
-        else {
-            break;
-        };
-        let (open, close) = MARKS[kind];
-        let inside = start + open.len();
-        let Some(end) = text[inside..].find(close).map(|found| inside + found + close.len()) else {
-            next[kind] = None;
-            continue;
-        };
-        kept.push_str(&text[at..start]);
-        kept.extend(text[start..end].chars().filter(|c| *c == '\n'));
-        at = end;
+    let (mut kept, mut from) = (String::with_capacity(text.len()), 0);
+    for comment in passage::comments(text) {
+        kept.push_str(&text[from..comment.start]);
+        kept.extend(text[comment.clone()].chars().filter(|c| *c == '\n'));
+        from = comment.end;
     }
-    kept.push_str(&text[at..]);
+    kept.push_str(&text[from..]);
     Cow::Owned(kept)
 }
 

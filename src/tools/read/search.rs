@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::NAME;
+use super::found::{not_empty, rounded};
 use super::story_time::brief_as_of;
 use crate::canon::search;
 use crate::domain::codex::EntryType;
@@ -48,17 +49,14 @@ impl ReadTool for SearchCodex {
     }
 
     fn read(&self, desk: &Desk<'_>, args: Args) -> Result<Reading, ToolError> {
-        let query = args.query.trim();
-        if query.is_empty() {
-            return Err(ToolError::in_field("query", "`query` is empty", &["words to look for"]));
-        }
+        let query = not_empty(&args.query)?;
         let matches = search::codex(desk.index, desk.book, args.entry_type, query, search::MAX_MATCHES);
         let told: Vec<_> = matches
             .iter()
             .map(|m| {
                 let mut line = brief_as_of(desk, m.entry, SUMMARY);
                 line["matchedIn"] = json!(m.field);
-                line["score"] = json!((m.score * 100.0).round() / 100.0);
+                line["score"] = json!(rounded(m.score));
                 line
             })
             .collect();

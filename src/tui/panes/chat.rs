@@ -7,6 +7,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use crate::domain::passage::count_words;
+use crate::workbench::{Member, read_to};
 
 use super::super::app::App;
 use super::super::document::ends_of;
@@ -93,7 +94,7 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
     let member = crate::persona::board::member(Some(&app.chat.persona));
     let focused = app.focus == Pane::Chat;
     let key = app.keymap.key_of("choose-persona").unwrap_or_default();
-    heading(frame, area, theme, focused, &format!("{} {}", member.badge, member.name), &[&key]);
+    heading(frame, area, theme, focused, &title(app, member, usize::from(area.width)), &[&key]);
     let parts = Parts::of(app, area);
     if app.chat.turns.is_empty() {
         welcome(app, frame, parts.conversation);
@@ -108,6 +109,20 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
     let at = input(app, frame, parts.input, focused);
     hint(app, frame, parts.hint);
     focused.then_some(at)
+}
+
+/// Whom a question goes to, and up to where it reads if it reads blind.
+fn title(app: &App, member: &Member, width: usize) -> String {
+    let name = format!("{} {}", member.badge, member.name);
+    let current = app.document().map(|d| &d.path);
+    let Some(read_to) = read_to(&app.book, member, current, app.last_chapter.as_ref()) else { return name };
+    let blind = match read_to.number {
+        Some(number) => format!("blind to ch. {number}"),
+        None => "blind".to_owned(),
+    };
+    let whole = format!("{name} · {blind}");
+    // How far it reads is worth more than its name.
+    if text::width(&whole) + 10 > width { format!("{} · {blind}", member.badge) } else { whole }
 }
 
 fn conversation(app: &App, frame: &mut Frame<'_>, area: Rect) {

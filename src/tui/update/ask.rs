@@ -59,7 +59,7 @@ fn request(app: &App, question: String, chip: Option<Selection>) -> Ask {
         persona: Some(app.chat.persona.clone()),
         session: app.chat.session.clone(),
         current,
-        chapter: None,
+        chapter: app.last_chapter.clone(),
         selection: chip.or_else(|| document.and_then(OpenDocument::captured_by_author)),
         smoke: false,
     }

@@ -46,7 +46,8 @@ pub(super) fn by_sentence(pieces: &[Piece]) -> Vec<Piece> {
 fn ends_a_sentence(text: &str) -> bool {
     let words = text.trim_end();
     let closing = |c: char| matches!(c, '"' | '\'' | '”' | '’' | '»' | '›' | ')' | ']' | '*' | '_');
-    words.len() < text.len() && words.trim_end_matches(closing).ends_with(['.', '?', '!', '…', '。', '？', '！'])
+    words.len() < text.len()
+        && words.trim_end_matches(closing).ends_with(['.', '?', '!', '…', '。', '？', '！'])
 }
 
 fn settle(sentence: Vec<Piece>, done: &mut Vec<Piece>) {
@@ -88,8 +89,11 @@ pub(super) fn reads_as_one(pieces: &[Piece]) -> bool {
         return true;
     }
     let changed = |p: &Piece| p.side != Side::Both;
-    let changes =
-        pieces.iter().enumerate().filter(|(i, p)| changed(p) && (*i == 0 || !changed(&pieces[i - 1]))).count();
+    let changes = pieces
+        .iter()
+        .enumerate()
+        .filter(|(i, p)| changed(p) && (*i == 0 || !changed(&pieces[i - 1])))
+        .count();
     let asked = if changes > FEW { COMMON_ENOUGH_FOR_MANY } else { COMMON_ENOUGH };
     both as f64 >= asked * (both + old.max(new)) as f64
 }
@@ -120,7 +124,8 @@ pub(super) fn around(text: &str, first: bool, last: bool) -> Vec<Shown> {
     let to = if last {
         text.len()
     } else {
-        let back = |count: usize| words.len().checked_sub(count).and_then(|i| words.get(i)).map_or(0, |(at, _)| *at);
+        let back =
+            |count: usize| words.len().checked_sub(count).and_then(|i| words.get(i)).map_or(0, |(at, _)| *at);
         let (near, far) = (back(AROUND), back(AROUND + TO_SENTENCE));
         ends.iter().rev().copied().find(|end| (far..=near).contains(end)).unwrap_or(near)
     };
@@ -153,7 +158,8 @@ mod tests {
 
     #[test]
     fn a_changed_word_stays_a_changed_word() {
-        let found = read("She waits. His eyes are grey. It rains.\n", "She waits. His eyes are green. It rains.\n");
+        let found =
+            read("She waits. His eyes are grey. It rains.\n", "She waits. His eyes are green. It rains.\n");
         let expected =
             [(Both, "She waits. His eyes are "), (Old, "grey"), (New, "green"), (Both, ". It rains.\n")];
         assert_eq!(found, expected.map(|(side, text)| (side, text.to_owned())));
@@ -176,7 +182,8 @@ mod tests {
     #[test]
     fn of_a_long_paragraph_the_words_around_a_change_are_shown() {
         let long = (0..40).map(|i| format!("This is sentence number {i}. ")).collect::<String>();
-        let gap = |shown: &[Shown]| shown.iter().find_map(|s| if let Shown::Gap(n) = s { Some(*n) } else { None });
+        let gap =
+            |shown: &[Shown]| shown.iter().find_map(|s| if let Shown::Gap(n) = s { Some(*n) } else { None });
         let before = around(&long, true, false);
         assert!(matches!(&before[..], [Shown::Gap(_), Shown::Words(range)] if range.end == long.len()));
         if let Shown::Words(range) = &before[1] {

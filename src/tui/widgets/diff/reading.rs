@@ -138,7 +138,11 @@ impl<'a> Places<'a> {
         };
         if range.start < front {
             let keys = keys(lines, range.start..range.end.min(front));
-            let words = if keys.is_empty() { "frontmatter".into() } else { format!("frontmatter, {}", keys.join(", ")) };
+            let words = if keys.is_empty() {
+                "frontmatter".into()
+            } else {
+                format!("frontmatter, {}", keys.join(", "))
+            };
             return safe_text::line(&words).into_owned();
         }
         // A heading that the change itself begins with, else the one above it.
@@ -189,13 +193,18 @@ fn parts(hunk: &Hunk, last: bool) -> Vec<Part> {
         done.push(Part::Note(side, "line end at the end of the file".to_owned()));
     }
     let ends = (ends_of(&old), ends_of(&new));
-    if ends.0 != ends.1 && !old.is_empty() && !new.is_empty() {
-        done.push(Part::Note(Side::Both, format!("line ends: {} becomes {}", ends.0.words(), ends.1.words())));
+    if ends.0 != ends.1 && ends.0 != Ends::None && ends.1 != Ends::None {
+        done.push(Part::Note(
+            Side::Both,
+            format!("line ends: {} becomes {}", ends.0.words(), ends.1.words()),
+        ));
     }
     if done.is_empty() {
-        of_pieces(&hunk.pieces, &mut done);
         if only_white_space(&old, &new) {
-            done.insert(0, Part::Note(Side::Both, "only white space changes".to_owned()));
+            done.push(Part::Note(Side::Both, "only white space changes".to_owned()));
+            of_pieces(&white_space(&old, &new), &mut done);
+        } else {
+            of_pieces(&hunk.pieces, &mut done);
         }
         return done;
     }
@@ -223,7 +232,33 @@ fn same(text: &str, lines: &[Range<usize>], range: Range<usize>) -> Vec<Part> {
 
 fn only_white_space(old: &str, new: &str) -> bool {
     let words = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-    !(old.trim().is_empty() && new.trim().is_empty()) && words(old) == words(new)
+    !old.trim().is_empty() && words(old) == words(new)
+}
+
+/// Compares two texts that differ in white space alone: every word stays where it is.
+fn white_space(old: &str, new: &str) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = vec![];
+    let mut push = |side: Side, text: &str| match pieces.last_mut() {
+        _ if text.is_empty() => {}
+        Some(last) if last.side == side => last.text.push_str(text),
+        _ => pieces.push(Piece { side, text: text.to_owned() }),
+    };
+    let blank = |text: &str| text.len() - text.trim_start().len();
+    let word = |text: &str| text.find(char::is_whitespace).unwrap_or(text.len());
+    let (mut old, mut new) = (old, new);
+    while !(old.is_empty() && new.is_empty()) {
+        let ((old_blank, old_rest), (new_blank, new_rest)) =
+            (old.split_at(blank(old)), new.split_at(blank(new)));
+        let pairs = old_blank.chars().rev().zip(new_blank.chars().rev());
+        let shared: usize = pairs.take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
+        push(Side::Old, &old_blank[..old_blank.len() - shared]);
+        push(Side::New, &new_blank[..new_blank.len() - shared]);
+        push(Side::Both, &old_blank[old_blank.len() - shared..]);
+        let words = word(old_rest).min(word(new_rest));
+        push(Side::Both, &old_rest[..words]);
+        (old, new) = (&old_rest[words..], &new_rest[words..]);
+    }
+    pieces
 }
 
 /// How the lines of a text end.
@@ -277,33 +312,25 @@ fn of_pieces(pieces: &[Piece], done: &mut Vec<Part>) {
     }
 }
 
-/// The lines of a text that is on one side alone. Blank ones are counted.
+/// The lines of a text that is on one side alone. Where all are blank they are counted.
 fn lines_of(text: &str, side: Side) -> Vec<Part> {
-    let mut parts = vec![];
-    let mut blank = 0;
-    let mut flush = |blank: &mut usize, parts: &mut Vec<Part>| {
-        match std::mem::take(blank) {
-            0 => {}
-            1 => parts.push(Part::Note(side, "a blank line".to_owned())),
-            n => parts.push(Part::Note(side, format!("{n} blank lines"))),
+    if side != Side::Both && text.trim().is_empty() {
+        let words = match text.split_inclusive('\n').count() {
+            1 => "a blank line".to_owned(),
+            n => format!("{n} blank lines"),
+        };
+        return vec![Part::Note(side, words)];
+    }
+    let part = |piece: &str| {
+        let words = safe_text::block(piece).into_owned();
+        match side {
+            Side::Both => Part::Same(words),
+            Side::Old => Part::Old(words),
+            Side::New => Part::New(words),
         }
     };
-    for line in text.split_inclusive('\n') {
-        let words = line.trim_end_matches(['\r', '\n']);
-        if side == Side::Both {
-            parts.push(Part::Same(safe_text::block(words).into_owned()));
-        } else if words.trim().is_empty() {
-            blank += 1;
-        } else {
-            flush(&mut blank, &mut parts);
-            for piece in short_pieces(words) {
-                let words = safe_text::block(piece).into_owned();
-                parts.push(if side == Side::Old { Part::Old(words) } else { Part::New(words) });
-            }
-        }
-    }
-    flush(&mut blank, &mut parts);
-    parts
+    let lines = text.split_inclusive('\n').map(|line| line.trim_end_matches(['\r', '\n']));
+    lines.flat_map(short_pieces).map(part).collect()
 }
 
 /// Cuts a very long line between words, so that each piece can be shown without looking at the others.
@@ -312,7 +339,7 @@ fn short_pieces(mut line: &str) -> Vec<&str> {
     while line.len() > LONGEST {
         let near = line.floor_char_boundary(LONGEST);
         let at = line[..near].rfind(' ').map_or(near, |space| space + 1);
-        let (piece, rest) = line.split_at(at.max(1));
+        let (piece, rest) = line.split_at(at);
         pieces.push(piece);
         line = rest;
     }
@@ -391,7 +418,7 @@ pub(super) fn shortened(pieces: &[Piece]) -> Vec<(Option<Side>, String)> {
         for shown in prose::around(&piece.text, i == 0, i + 1 == pieces.len()) {
             short.push(match shown {
                 prose::Shown::Words(range) => (Some(Side::Both), piece.text[range].to_owned()),
-                prose::Shown::Gap(words) => (None, format!("[… {words} words …] ")),
+                prose::Shown::Gap(words) => (None, format!("[…\u{a0}{words}\u{a0}words\u{a0}…] ")),
             });
         }
     }
@@ -420,7 +447,8 @@ mod tests {
 
     #[test]
     fn a_change_says_where_it_stands() {
-        let old = "---\nname: Mira\nrole: rival\naliases:\n  - M\n---\n# Mira\n\nA word.\n\n## Voice\n\nLow.\n";
+        let old =
+            "---\nname: Mira\nrole: rival\naliases:\n  - M\n---\n# Mira\n\nA word.\n\n## Voice\n\nLow.\n";
         let place = |from: &str, to: &str| read(old, &old.replace(from, to))[0].place.clone();
         assert_eq!(place("rival", "ally"), "frontmatter, role");
         assert_eq!(place("  - M\n", "  - M\n  - Mimi\n"), "frontmatter, aliases");
@@ -480,7 +508,8 @@ mod tests {
         let new = "word ".repeat(200_000);
         let parts = only("", &new);
         assert!(parts.len() > 200);
-        let whole: String = parts.iter().map(|p| if let Part::New(words) = p { words.as_str() } else { "" }).collect();
+        let whole: String =
+            parts.iter().map(|p| if let Part::New(words) = p { words.as_str() } else { "" }).collect();
         assert_eq!(whole, new);
     }
 }

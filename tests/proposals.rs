@@ -362,10 +362,11 @@ fn another_manner_holds_from_the_next_turn_on_and_the_conversation_goes_on() {
     let bench = bench(&folders);
     let member =
         |ask: &str| Ask { question: ask.into(), persona: Some("writing-coach".into()), ..Ask::default() };
+    let first =
+        folders.run(&["ask", "Who is Mira Okafor?", "--persona", "writing-coach", "--json"]).ok().json();
+    let session = SessionId::new(first["session"].as_str().unwrap());
     let first = member("Shorter, please.");
-    let setup = bench.prepare(&first).unwrap();
-    assert_eq!(setup.persona, "writing-coach");
-    let session = bench.begin(&first, &setup);
+    assert_eq!(bench.prepare(&first).unwrap().persona, "writing-coach");
     let args = json!({"editableMarkdown": "## Tone\n\nNever more than a line about {{genre}}.", "reason": "Asked for"});
     let told = bench.call_tool("propose_persona_update", &args.to_string(), &first).unwrap();
     bench.apply(&ProposalId::new(told["proposalId"].as_str().unwrap()), &[]).unwrap();

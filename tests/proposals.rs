@@ -245,7 +245,6 @@ fn relationships_between_all_neighbours_of_every_vault_are_recorded_and_put_back
             // The book that reads the result says the same thing twice to nobody.
             let changed =
                 proposal.files.iter().fold(book.clone(), |book, f| with_text(&book, &f.path, f.text()));
-            let index = Index::of(&changed);
             if let Ok(Some(again)) = call(&changed, &index, &seen, "propose_relationship", &args) {
                 panic!("recorded twice: {told}\n{:#?}", again.files);
             }

@@ -48,6 +48,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         current: None,
         selection: None,
         seen: Seen::default(),
+        persona: member.id,
         instructions,
         history: vec![],
         continue_from: None,

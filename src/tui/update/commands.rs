@@ -182,11 +182,9 @@ fn next_proposal(app: &mut App) -> Vec<Effect> {
     let pending = app.queue.iter().find(|id| with(Status::Pending)(app, id) || with(Status::Stale)(app, id));
     let chosen =
         pending.or_else(|| app.queue.iter().rev().find(|id| with(Status::Applied)(app, id))).cloned();
-    match chosen {
-        Some(id) => super::judge::review(app, &id),
-        None => {
-            app.tell(Notice::hint("There is no proposal to review. Ask a board member for a change."));
-            vec![]
-        }
-    }
+    let Some(id) = chosen else {
+        app.tell(Notice::hint("There is no proposal to review. Ask a board member for a change."));
+        return vec![];
+    };
+    super::judge::review(app, &id)
 }

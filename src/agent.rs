@@ -17,6 +17,7 @@ mod testing;
 use std::sync::Arc;
 
 use crate::canon::index::LaterIndex;
+use crate::canon::meaning::ByMeaning;
 use crate::domain::book::Book;
 use crate::domain::conversation::ReadTo;
 use crate::domain::ids::{BookPath, TurnId};
@@ -41,6 +42,8 @@ pub struct TurnSetup {
     pub book: Arc<Book>,
     /// The index of that book, made when a tool needs it.
     pub index: LaterIndex,
+    /// Who finds texts by what they mean, where the author switched that on.
+    pub meaning: Option<Arc<dyn ByMeaning>>,
     /// The open document.
     pub current: Option<BookPath>,
     /// The chapter as of which canon is told where the open document is none.
@@ -51,6 +54,8 @@ pub struct TurnSetup {
     pub read_to: Option<ReadTo>,
     /// What tools returned earlier in this conversation.
     pub seen: Seen,
+    /// Id of the board member who answers.
+    pub persona: &'static str,
     /// The system prompt.
     pub instructions: String,
     /// Everything said before, oldest first.
@@ -73,10 +78,12 @@ impl TurnSetup {
         Desk {
             book: &self.book,
             index: self.index.get(),
+            meaning: self.meaning.as_deref(),
             current: self.current.as_ref(),
             chapter: self.chapter.as_ref(),
             selection: self.selection.as_ref(),
             seen,
+            persona: Some(self.persona),
             limits: Limits::default(),
         }
     }

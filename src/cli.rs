@@ -17,6 +17,7 @@ mod masked;
 mod output;
 mod prompt;
 mod proposals;
+mod rename;
 mod timeline;
 mod tools;
 mod turn;
@@ -66,6 +67,7 @@ enum Verb {
     Codex(codex::Codex),
     Manuscript(manuscript::Manuscript),
     Proposals(proposals::Proposals),
+    Rename(rename::RenameVerb),
     Ai(ai::Ai),
     Keys(keys::KeysVerb),
     Timeline(timeline::TimelineVerb),
@@ -138,6 +140,7 @@ fn run(context: &Context, path: Option<PathBuf>, verb: Option<Verb>) -> Result<(
         Verb::Codex(verb) => verb.execute(context),
         Verb::Manuscript(verb) => verb.execute(context),
         Verb::Proposals(verb) => verb.execute(context),
+        Verb::Rename(verb) => verb.execute(context),
         Verb::Ai(verb) => verb.execute(context),
         Verb::Keys(verb) => verb.execute(context),
         Verb::Timeline(verb) => verb.execute(context),

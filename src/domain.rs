@@ -5,8 +5,10 @@
 pub mod book;
 pub mod codex;
 pub mod conversation;
+pub mod exemption;
 pub mod frontmatter;
 pub mod ids;
+pub mod links;
 pub mod manuscript;
 pub mod nearness;
 pub mod numeral;

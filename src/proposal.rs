@@ -5,13 +5,16 @@
 pub mod apply;
 pub mod change;
 pub mod diff;
+pub mod merge;
 pub mod path;
+pub mod revert;
 pub mod role;
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::codex::EntryType;
 use crate::domain::ids::{BookPath, ProposalId};
+use crate::domain::passage::sha256_hex;
 
 /// A suggested change to one or more files, with the bytes that it was written against.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,6 +110,14 @@ pub struct FileChange {
 }
 
 impl FileChange {
+    /// Whether the base is, byte for byte, what its hash says.
+    pub fn is_whole(&self) -> bool {
+        match (&self.base, &self.base_hash) {
+            (Some(base), Some(hash)) => sha256_hex(base) == *hash,
+            _ => true,
+        }
+    }
+
     /// Returns the whole file as it would be; empty where it would be removed.
     pub fn text(&self) -> &str {
         self.proposed.as_deref().unwrap_or_default()

@@ -4,6 +4,7 @@
 //! never runs a tool.
 
 pub mod client;
+pub mod embeddings;
 pub mod offline;
 pub mod responses;
 pub mod sse;

@@ -5,8 +5,11 @@
 
 pub mod atomic;
 pub mod book;
+#[cfg(test)]
+pub(crate) mod crash;
 pub mod desk;
 pub mod document;
+pub mod exemptions;
 pub mod home;
 pub mod journal;
 pub mod jsonl;
@@ -15,6 +18,7 @@ pub mod proposals;
 pub mod provenance;
 pub mod recovery;
 pub mod sessions;
+pub mod vectors;
 
 /// Returns the present time as the stores write it: RFC 3339 in UTC, to the millisecond.
 pub fn now() -> String {

@@ -16,6 +16,9 @@ mod nearest;
 mod panes;
 mod popups;
 mod recovery;
+mod review;
+#[cfg(test)]
+mod review_tests;
 mod runtime;
 pub mod stage;
 mod terminal;
@@ -25,6 +28,7 @@ pub mod theme;
 mod turn_lines;
 mod update;
 mod view;
+mod when;
 pub mod widgets;
 mod work;
 
@@ -136,6 +140,14 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         notice: None,
         now,
         typed_at: None,
+        keyed_at: None,
+        plain_at: None,
+        held: None,
+        to_review: None,
+        sitting: vec![],
+        marks: HashMap::default(),
+        diff_look: widgets::diff::Look::default(),
+        keeping: 0,
         escaped_at: None,
         provider: workbench.provider_and_model(),
         read_only,

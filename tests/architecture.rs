@@ -15,7 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("craft", &["domain"]),
     ("persona", &["domain", "canon"]),
     ("proposal", &["domain"]),
-    ("tools", &["domain", "canon", "craft", "proposal"]),
+    ("tools", &["domain", "canon", "craft", "persona", "proposal"]),
     ("config", &["domain"]),
     ("providers", &["domain", "canon", "craft", "tools"]),
     ("secrets", &[]),

@@ -33,7 +33,7 @@ fn a_type_is_found_in_frontmatter_tags_and_folders() {
         ("codex/x.md", "---\ntags: type/npc, alive\n---\n", Some(Character)),
         ("codex/x.md", "# X\n\nA place. #location #ice\n", Some(Location)),
         ("codex/x.md", "type:: guild\n", Some(Organization)),
-        ("codex/x.md", "---\ntype: character\n", None),
+        ("codex/x.md", "---\ntype: character\n", Some(Character)),
         ("codex/x.md", "# X\n\nNo type anywhere.\n", None),
         ("codex/Cast/x.md", "", Some(Character)),
         ("codex/PEOPLE/minor/x.md", "", Some(Character)),

@@ -3,26 +3,97 @@
 //! An [`Index`] holds no more than the book that it was made of: what is not in that book is in no result, no count and no score. It reads no
 //! file and never changes; a changed book gets an index of its own, which shares with the one before whatever stayed the same.
 
+pub(super) mod corpus;
+mod segment;
+mod source;
+pub(super) mod words;
+
 use std::sync::{Arc, LazyLock};
 
+use super::lookup::Known;
 use crate::domain::book::Book;
+use corpus::Corpus;
+use source::{ChapterSource, EntrySource, NoteSource, Shelf};
+use words::Language;
+
+pub(super) use source::Field;
 
 /// An index of one book.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Index {
-    language: Option<String>,
+    tag: Option<String>,
+    language: Arc<Language>,
+    entries: Shelf<EntrySource>,
+    chapters: Shelf<ChapterSource>,
+    notes: Shelf<NoteSource>,
+    known: Arc<Known>,
 }
 
 impl Index {
     /// Reads the whole book.
     pub fn of(book: &Book) -> Self {
-        Self { language: book.settings.language.clone() }
+        let tag = book.settings.language.clone();
+        let language = Arc::new(Language::of(tag.as_deref()));
+        let empty = Self {
+            tag,
+            language,
+            entries: Shelf::default(),
+            chapters: Shelf::default(),
+            notes: Shelf::default(),
+            known: Arc::default(),
+        };
+        empty.following(book)
     }
 
     /// Returns the index of `book`, reading only what differs from the book that this index was made of. Equal to [`Index::of`] in every result.
     #[must_use]
     pub fn following(&self, book: &Book) -> Self {
-        if self.language == book.settings.language { self.clone() } else { Self::of(book) }
+        if self.tag != book.settings.language {
+            return Self::of(book);
+        }
+        Self {
+            tag: self.tag.clone(),
+            language: Arc::clone(&self.language),
+            entries: self.entries.following(&book.entries, &self.language),
+            chapters: self.chapters.following(&book.chapters, &self.language),
+            notes: self.notes.following(&book.notes, &self.language),
+            known: Known::following(&self.known, book),
+        }
+    }
+
+    /// Returns the names of the book's entries.
+    pub fn known(&self) -> &Known {
+        &self.known
+    }
+
+    pub(super) fn language(&self) -> &Language {
+        &self.language
+    }
+
+    /// The texts of the entries: one each, numbered as in the book.
+    pub(super) fn entries(&self) -> &Corpus {
+        &self.entries.corpus
+    }
+
+    /// The paragraphs of the chapters.
+    pub(super) fn chapters(&self) -> &Corpus {
+        &self.chapters.corpus
+    }
+
+    /// The texts of the notes: one each.
+    pub(super) fn notes(&self) -> &Corpus {
+        &self.notes.corpus
+    }
+
+    /// Returns the bytes of a paragraph in the body of its chapter.
+    pub(super) fn paragraph(&self, chapter: usize, part: usize) -> Option<std::ops::Range<usize>> {
+        self.chapters.sources.get(chapter)?.paragraph(part)
+    }
+}
+
+impl Default for Index {
+    fn default() -> Self {
+        Self::of(&Book::default())
     }
 }
 
@@ -47,3 +118,6 @@ impl std::fmt::Debug for LaterIndex {
         f.debug_struct("LaterIndex").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

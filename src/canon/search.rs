@@ -1,17 +1,24 @@
-//! Scored search over the Codex and over the manuscript.
+//! Scored search over canon, manuscript and notes.
 //!
-//! Deterministic: scores depend on the query and the texts alone, and ties have an order.
+//! Deterministic: scores depend on the query and the texts of the book alone, and ties have an order. Scores of one search can be compared with each
+//! other, and with nothing else. The index that is given must be that of the book that is given.
 
-use std::collections::HashSet;
+mod excerpt;
+
 use std::ops::Range;
 
-use crate::domain::book::Book;
+use crate::domain::book::{Book, Note};
 use crate::domain::codex::{Entry, EntryType};
+use crate::domain::frontmatter;
 use crate::domain::manuscript::Chapter;
-use crate::domain::nearness::distance;
-use crate::domain::passage::{Searchable, fold, paragraphs};
 
-/// Most results that a model's search returns.
+use super::index::corpus::{Corpus, Hit, Ranking, rank};
+use super::index::words::Query;
+use super::index::{Field, Index};
+use super::lookup::{Grade, Strength};
+use excerpt::{best_paragraph, excerpt, place_in, stretch};
+
+/// Most results that a model's search of the Codex returns.
 pub const MAX_MATCHES: usize = 8;
 
 /// An entry that matches a query.
@@ -21,275 +28,283 @@ pub struct Match<'a> {
     pub entry: &'a Entry,
     /// Its score, above 0; only comparable within one search.
     pub score: f64,
-    /// Which field matched best: `name`, `alias`, `title`, `type`, `path`, `summary` or `body`.
+    /// Which field matched best: `name`, `alias`, `title`, `type`, `path`, `summary`, `fields`, `heading` or `body`.
     pub field: &'static str,
 }
 
-/// Words that say nothing about what is looked for.
-const SMALL_WORDS: [&str; 24] = [
-    "a", "an", "and", "are", "about", "at", "by", "did", "do", "for", "from", "in", "is", "of", "on", "or",
-    "the", "to", "was", "what", "who", "why", "with", "how",
-];
-
-/// Searches name, title, aliases, type, path, summary and body; best first, ties by name then path; at most `limit`.
-///
-/// Every word of the query counts where it weighs most; entries that hold more of the words come before those that hold one of them often. The
-/// beginning of a word counts less than a word, and a slip of the finger counts in names only.
-pub fn codex<'a>(book: &'a Book, entry_type: Option<EntryType>, query: &str, limit: usize) -> Vec<Match<'a>> {
-    let terms = terms(query);
-    if terms.is_empty() {
-        return vec![];
-    }
-    let phrase = fold(query);
-    let mut matches: Vec<Match<'a>> = book
-        .entries
-        .iter()
-        .filter(|entry| entry_type.is_none_or(|wanted| entry.entry_type == wanted))
-        .filter_map(|entry| score(entry, &terms, &phrase))
-        .collect();
-    matches.sort_by(|a, b| {
-        let names = || (&a.entry.name, &a.entry.path).cmp(&(&b.entry.name, &b.entry.path));
-        b.score.total_cmp(&a.score).then_with(names)
-    });
-    matches.truncate(limit);
-    matches
-}
-
-/// The words of a query, folded, each once; small ones only if there are no others.
-fn terms(query: &str) -> Vec<String> {
-    let mut seen = HashSet::new();
-    let folded = fold(query);
-    let all: Vec<String> =
-        words(&folded).filter(|word| seen.insert(word.to_string())).map(str::to_owned).collect();
-    let telling: Vec<String> =
-        all.iter().filter(|word| !SMALL_WORDS.contains(&word.as_str())).cloned().collect();
-    if telling.is_empty() { all } else { telling }
-}
-
-/// The words of a folded text; a possessive is the word itself.
-fn words(folded: &str) -> impl Iterator<Item = &str> {
-    folded
-        .split(|c: char| !c.is_alphanumeric() && c != '\'')
-        .map(|word| word.strip_suffix("'s").unwrap_or(word).trim_matches('\''))
-        .filter(|word| !word.is_empty())
-}
-
-/// The part of an entry that a word was found in, with what a whole word in it weighs.
-struct Field {
-    name: &'static str,
-    weight: f64,
-    text: String,
-}
-
-fn score<'a>(entry: &'a Entry, terms: &[String], phrase: &str) -> Option<Match<'a>> {
-    let mut fields = vec![Field { name: "name", weight: 12.0, text: fold(&entry.name) }];
-    fields.extend(entry.aliases.iter().map(|alias| Field { name: "alias", weight: 10.0, text: fold(alias) }));
-    fields.extend(entry.title.iter().map(|title| Field { name: "title", weight: 8.0, text: fold(title) }));
-    fields.push(Field { name: "summary", weight: 4.0, text: fold(&entry.summary) });
-    fields.push(Field {
-        name: "type",
-        weight: 3.0,
-        text: format!("{} {}", entry.entry_type.as_str(), entry.entry_type.plural()),
-    });
-    fields.push(Field { name: "path", weight: 3.0, text: fold(entry.path.as_str()) });
-    fields.push(Field { name: "body", weight: 1.0, text: body(entry) });
-
-    let mut best = vec![(0.0, "body"); terms.len()];
-    let (mut total, mut field) = (0.0, (0.0, "body"));
-    for one in &fields {
-        let mut here = 0.0;
-        for (term, best) in terms.iter().zip(&mut best) {
-            let points = one.weight * how_well(term, one);
-            here += points;
-            if points > best.0 {
-                *best = (points, one.name);
-            }
-        }
-        if one.weight > 3.0 && (one.text == phrase || (terms.len() > 1 && holds_phrase(&one.text, phrase))) {
-            here += 2.0 * one.weight;
-            total += 2.0 * one.weight;
-        }
-        if here > field.0 {
-            field = (here, one.name);
-        }
-    }
-    let found = best.iter().filter(|(points, _)| *points > 0.0).count();
-    total += best.iter().map(|(points, _)| points).sum::<f64>();
-    let score = total * found as f64 / terms.len() as f64;
-    (score > 0.0).then_some(Match { entry, score, field: field.1 })
-}
-
-/// The Markdown of an entry and of its soul, folded.
-fn body(entry: &Entry) -> String {
-    let mut text = fold(entry.body());
-    if let Some(soul) = &entry.soul {
-        text.push(' ');
-        text.push_str(&fold(&soul.text));
-    }
-    text
-}
-
-/// 1 for a whole word (a little more where it stands often), less for the beginning of one or a slip of the finger, else 0.
-fn how_well(term: &str, field: &Field) -> f64 {
-    let is_name = matches!(field.name, "name" | "alias");
-    let (mut whole, mut begun) = (0_u32, false);
-    if field.text.contains(term) {
-        for word in words(&field.text).filter(|word| word.starts_with(term)) {
-            if word.len() == term.len() {
-                whole += 1;
-            } else {
-                begun |= term.chars().nth(2).is_some();
-            }
-        }
-    }
-    if whole > 0 {
-        return 1.0 + 0.1 * f64::from(whole - 1).min(5.0);
-    }
-    if begun {
-        return 0.5;
-    }
-    let long_enough = term.chars().nth(3).is_some();
-    let slip = is_name
-        && long_enough
-        && words(&field.text).any(|w| w.len().abs_diff(term.len()) <= 4 && distance(w, term) <= 1);
-    if slip { 0.4 } else { 0.0 }
-}
-
-fn holds_phrase(text: &str, phrase: &str) -> bool {
-    text.match_indices(phrase).any(|(at, _)| {
-        let free = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
-        free(text[..at].chars().next_back()) && free(text[at + phrase.len()..].chars().next())
-    })
-}
-
-/// A passage of the manuscript that holds the words of a query.
+/// A paragraph of the manuscript that holds words of a query.
 #[derive(Debug, Clone)]
 pub struct Passage<'a> {
     /// The chapter.
     pub chapter: &'a Chapter,
-    /// Bytes in the chapter's text.
+    /// Number of the paragraph in the chapter, from 1.
+    pub paragraph: usize,
+    /// Bytes in the chapter's text: the phrase, or the word if one was asked for, else the paragraph.
     pub range: Range<usize>,
     /// A short excerpt around it, on one line.
     pub excerpt: String,
+    /// Bytes in the chapter's text of the paragraph.
+    pub whole: Range<usize>,
+    /// Its score, above 0; only comparable within one search.
+    pub score: f64,
 }
 
-/// Finds `query` in the manuscript: first as a phrase (case-insensitive, tolerant of typography), then paragraphs with all of its words.
+/// A note that matches a query.
+#[derive(Debug, Clone)]
+pub struct NoteMatch<'a> {
+    /// The note.
+    pub note: &'a Note,
+    /// Its score, above 0; only comparable within one search.
+    pub score: f64,
+    /// Which field matched best: `title`, `tag`, `heading`, `path` or `body`.
+    pub field: &'static str,
+    /// The paragraph of its text that matches best, in bytes.
+    pub paragraph: Range<usize>,
+}
+
+/// Something in the book that matches a query.
+#[derive(Debug, Clone)]
+pub enum Piece<'a> {
+    /// An entry, with the paragraph of its text that matches best, in bytes of that text.
+    Canon(Match<'a>, Range<usize>),
+    /// A paragraph of a chapter.
+    Manuscript(Passage<'a>),
+    /// A note.
+    Note(NoteMatch<'a>),
+}
+
+impl Piece<'_> {
+    /// Returns its score.
+    pub fn score(&self) -> f64 {
+        match self {
+            Self::Canon(found, _) => found.score,
+            Self::Manuscript(found) => found.score,
+            Self::Note(found) => found.score,
+        }
+    }
+}
+
+/// Searches names, aliases, titles, summaries, frontmatter and texts of the entries; best first, ties by name then path; at most `limit`.
 ///
-/// The last word of a phrase and every word of a paragraph may go on (`mug` finds `mugs`). Within each group in reading order; the range is the phrase or the
-/// paragraph; frontmatter is not searched.
-pub fn manuscript<'a>(book: &'a Book, query: &str, limit: usize) -> Vec<Passage<'a>> {
-    passages(book.chapters.iter(), query, limit)
+/// Words count by their rarity and by the field that they stand in (BM25 over weighted fields, Robertson, Zaragoza and Taylor, "Simple BM25
+/// Extension to Multiple Weighted Fields", 2004, <https://doi.org/10.1145/1031171.1031181>), entries that hold more of the words come before those that
+/// hold one of them often, and an entry that the whole query names comes before those that only mention it.
+pub fn codex<'a>(
+    index: &Index,
+    book: &'a Book,
+    entry_type: Option<EntryType>,
+    query: &str,
+    limit: usize,
+) -> Vec<Match<'a>> {
+    let (ranking, query) = ranked(index, &[index.entries()], query);
+    let mut found = entries(index, book, &ranking, &query.asked, 0);
+    found.retain(|m| entry_type.is_none_or(|wanted| m.entry.entry_type == wanted));
+    best(
+        &mut found,
+        limit,
+        |m| m.score,
+        |a, b| (&a.entry.name, a.entry.address()).cmp(&(&b.entry.name, b.entry.address())),
+    );
+    found
 }
 
-/// The same in some chapters only.
-pub fn passages<'a>(
-    chapters: impl IntoIterator<Item = &'a Chapter>,
+/// Finds `query` in the manuscript, the best paragraph first, ties in reading order; `only` says which chapters, by their place in the book.
+///
+/// Where paragraphs hold all of the words, those that hold only some are left out. Frontmatter is not searched.
+pub fn manuscript<'a>(
+    index: &Index,
+    book: &'a Book,
+    only: Option<&[usize]>,
     query: &str,
     limit: usize,
 ) -> Vec<Passage<'a>> {
-    let query = query.trim();
-    let terms = terms(query.trim_matches(['"', '\u{201c}', '\u{201d}']));
-    let (mut phrases, mut paragraphs) = (vec![], vec![]);
-    for chapter in chapters {
-        if phrases.len() >= limit || terms.is_empty() {
-            break;
-        }
-        let body = Searchable::caseless(chapter.body());
-        let found = places(&body, query);
-        for place in &found {
-            phrases.push(passage(chapter, place));
-        }
-        if phrases.len() + paragraphs.len() < limit {
-            let more = with_all_words(&body, &terms).into_iter();
-            let new = more.filter(|p| !found.iter().any(|f| p.start <= f.start && f.start < p.end));
-            paragraphs.extend(new.map(|place| passage(chapter, &place)));
-        }
+    let (mut ranking, query) = ranked(index, &[index.chapters()], query);
+    if let Some(only) = only {
+        ranking.hits.retain(|hit| only.contains(&(hit.place.unit as usize)));
     }
-    phrases.append(&mut paragraphs);
-    phrases.truncate(limit);
-    phrases
+    let all = query.words.terms.len();
+    if ranking.hits.iter().any(|hit| hit.found == all) {
+        ranking.hits.retain(|hit| hit.found == all);
+    }
+    best(&mut ranking.hits, limit, |hit| hit.score, |a, b| a.place.cmp(&b.place));
+    ranking.hits.iter().filter_map(|hit| passage(index, book, hit, &query)).collect()
 }
 
-/// Where the phrase stands: as given, else with its last word going on.
-fn places(body: &Searchable, query: &str) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = body.find(query).into_iter().map(|found| found.range).collect();
-    for begun in body.find_prefix(query) {
-        if !found.iter().any(|f| f.start < begun.end && begun.start < f.end) {
-            found.push(begun);
-        }
-    }
-    found.sort_by_key(|range| range.start);
+/// Searches titles, tags and texts of the notes, best first, ties by path.
+pub fn notes<'a>(index: &Index, book: &'a Book, query: &str, limit: usize) -> Vec<NoteMatch<'a>> {
+    let (mut ranking, query) = ranked(index, &[index.notes()], query);
+    best(&mut ranking.hits, limit, |hit| hit.score, |a, b| a.place.cmp(&b.place));
+    ranking.hits.iter().filter_map(|hit| note(book, &ranking, hit, &query)).collect()
+}
+
+/// Searches canon, manuscript and notes together, best first; ties in this order.
+pub fn knowledge<'a>(index: &Index, book: &'a Book, query: &str, limit: usize) -> Vec<Piece<'a>> {
+    let corpora: [&Corpus; 3] = [index.entries(), index.chapters(), index.notes()];
+    let (ranking, query) = ranked(index, &corpora, query);
+    let mut canon = entries(index, book, &ranking, &query.asked, 0);
+    best(&mut canon, limit, |m| m.score, |a, b| a.entry.address().cmp(&b.entry.address()));
+    let mut found: Vec<Piece<'a>> = canon
+        .into_iter()
+        .map(|m| {
+            let paragraph = best_paragraph(m.entry.body(), &query.words);
+            let from = m.entry.body.start;
+            Piece::Canon(m, from + paragraph.start..from + paragraph.end)
+        })
+        .collect();
+    let mut others: Vec<Hit> = ranking.hits.iter().filter(|hit| hit.corpus > 0).copied().collect();
+    best(&mut others, limit, |hit| hit.score, |a, b| (a.corpus, a.place).cmp(&(b.corpus, b.place)));
+    found.extend(others.iter().filter_map(|hit| match hit.corpus {
+        1 => passage(index, book, hit, &query).map(Piece::Manuscript),
+        _ => note(book, &ranking, hit, &query).map(Piece::Note),
+    }));
+    // The sort is stable, so that ties keep the order in which they were added.
+    found.sort_by(|a, b| b.score().total_cmp(&a.score()));
+    found.truncate(limit);
     found
 }
 
-/// The paragraphs in which every term begins a word.
-fn with_all_words(body: &Searchable, terms: &[String]) -> Vec<Range<usize>> {
-    let (rarest, others) = match terms.iter().enumerate().max_by_key(|(_, term)| term.len()) {
-        Some((at, rarest)) => {
-            (rarest, terms.iter().enumerate().filter(move |(i, _)| *i != at).map(|(_, t)| t))
-        }
-        None => return vec![],
+/// A query as it was asked, and its words.
+struct Asked {
+    asked: String,
+    words: Query,
+}
+
+fn ranked(index: &Index, corpora: &[&Corpus], query: &str) -> (Ranking, Asked) {
+    let asked = query.trim().trim_matches(['"', '\u{201c}', '\u{201d}']).trim().to_owned();
+    let words = Query::of(&asked, index.language());
+    let near = |word: &str| -> Vec<String> {
+        let mut stems: Vec<String> =
+            index.known().near_words(word).map(|known| index.language().stem(known).into_owned()).collect();
+        stems.sort_unstable();
+        stems.dedup();
+        stems
     };
-    let text = body.text();
-    let mut hits = body.find_prefix(rarest).into_iter().peekable();
-    if hits.peek().is_none() {
-        return vec![];
+    (rank(corpora, &words, &near), Asked { asked, words })
+}
+
+/// Keeps the best `limit`, in order.
+fn best<T>(
+    found: &mut Vec<T>,
+    limit: usize,
+    score: impl Fn(&T) -> f64,
+    tie: impl Fn(&T, &T) -> std::cmp::Ordering,
+) {
+    let order = |a: &T, b: &T| score(b).total_cmp(&score(a)).then_with(|| tie(a, b));
+    if limit > 0 && found.len() > limit {
+        found.select_nth_unstable_by(limit - 1, order);
     }
-    let others: Vec<&String> = others.collect();
-    let mut found = vec![];
-    for paragraph in paragraphs(text) {
-        while hits.next_if(|hit| hit.start < paragraph.start).is_some() {}
-        if hits.peek().is_none_or(|hit| hit.start >= paragraph.end) {
-            continue;
+    found.truncate(limit);
+    found.sort_by(order);
+}
+
+/// The entries of a ranking, with those that the whole query names.
+fn entries<'a>(
+    index: &Index,
+    book: &'a Book,
+    ranking: &Ranking,
+    asked: &str,
+    corpus: usize,
+) -> Vec<Match<'a>> {
+    let mut named: Vec<Option<Grade>> = vec![None; book.entries.len()];
+    for (grade, entry) in index.known().named_by(asked) {
+        if let Some(place) = named.get_mut(entry as usize) {
+            *place = Some(grade);
         }
-        let folded = fold(&text[paragraph.clone()]);
-        if others.iter().all(|term| words(&folded).any(|word| word.starts_with(term.as_str()))) {
-            found.push(paragraph);
-        }
+    }
+    let mut found: Vec<Match<'a>> = vec![];
+    for hit in ranking.hits.iter().filter(|hit| hit.corpus == corpus) {
+        let at = hit.place.unit as usize;
+        let Some(entry) = book.entries.get(at) else { continue };
+        let grade = named[at].take();
+        let field = grade.map_or_else(|| field_of(ranking, hit), named_in);
+        found.push(Match { entry, score: hit.score + grade.map_or(0.0, worth), field });
+    }
+    for (entry, grade) in book.entries.iter().zip(named) {
+        found.extend(grade.map(|grade| Match { entry, score: worth(grade), field: named_in(grade) }));
     }
     found
 }
 
-/// Characters of context on either side of a passage in its excerpt.
-const CONTEXT: usize = 60;
-
-fn passage<'a>(chapter: &'a Chapter, place: &Range<usize>) -> Passage<'a> {
-    let range = chapter.body_start + place.start..chapter.body_start + place.end;
-    Passage { chapter, excerpt: excerpt(chapter.body(), place), range }
-}
-
-/// The words around `place` on one line, with `…` where they were cut.
-fn excerpt(body: &str, place: &Range<usize>) -> String {
-    let long = 3 * CONTEXT;
-    let shown_end =
-        body[place.clone()].char_indices().nth(long).map_or(place.end, |(at, _)| place.start + at);
-    let before = &body[..place.start];
-    let after = &body[shown_end..];
-    let from = before.char_indices().nth_back(CONTEXT - 1).map_or(0, |(at, _)| word_start(body, at));
-    let to = after.char_indices().nth(CONTEXT).map_or(body.len(), |(at, _)| word_end(body, shown_end + at));
-    let paragraph_from = body[from..place.start].rfind("\n\n").map_or(from, |gap| from + gap);
-    let paragraph_to = body[shown_end..to].find("\n\n").map_or(to, |gap| shown_end + gap);
-    let words: Vec<&str> = body[paragraph_from..paragraph_to].split_whitespace().collect();
-    let cut_before = paragraph_from == from && from > 0;
-    let cut_after = paragraph_to == to && to < body.len();
-    format!(
-        "{}{}{}",
-        if cut_before { "\u{2026}" } else { "" },
-        words.join(" "),
-        if cut_after { "\u{2026}" } else { "" }
-    )
-}
-
-/// The start of the next word, so that an excerpt does not begin inside one.
-fn word_start(body: &str, at: usize) -> usize {
-    if body[..at].ends_with(char::is_whitespace) || at == 0 {
-        return at;
+/// What being named by the whole query is worth, beside words that weigh some 20 each at most.
+fn worth(grade: Grade) -> f64 {
+    match grade.strength {
+        Strength::Name => 60.0,
+        Strength::Title => 52.0,
+        Strength::Stem => 44.0,
+        Strength::Alias => 48.0,
+        Strength::Partial => 16.0 - f64::from(grade.detail.min(8)),
+        Strength::Near => 8.0,
     }
-    body[at..].find(char::is_whitespace).map_or(at, |gap| at + gap)
 }
 
-fn word_end(body: &str, at: usize) -> usize {
-    body[..at].rfind(char::is_whitespace).unwrap_or(at)
+fn named_in(grade: Grade) -> &'static str {
+    match grade.strength {
+        Strength::Name | Strength::Near => "name",
+        Strength::Title => "title",
+        Strength::Stem => "path",
+        Strength::Alias => "alias",
+        Strength::Partial if grade.detail < 8 && grade.detail % 2 == 1 => "alias",
+        Strength::Partial => "name",
+    }
+}
+
+/// The field in which the words of the query weigh most.
+fn field_of(ranking: &Ranking, hit: &Hit) -> &'static str {
+    let mut weights = [0.0; Field::ALL.len()];
+    for (rarity, fields) in ranking.fields(hit) {
+        for (weight, field) in
+            weights.iter_mut().zip(Field::ALL).filter(|(_, field)| fields & field.bit() != 0)
+        {
+            *weight += rarity * f64::from(field.weight());
+        }
+    }
+    let all = weights.into_iter().zip(Field::ALL);
+    let best = all.reduce(|best, next| if next.0 > best.0 { next } else { best });
+    best.map_or("body", |(_, field)| field.as_str())
+}
+
+fn passage<'a>(index: &Index, book: &'a Book, hit: &Hit, query: &Asked) -> Option<Passage<'a>> {
+    let (at, part) = (hit.place.unit as usize, hit.place.part as usize);
+    let chapter = book.chapters.get(at)?;
+    let whole = index.paragraph(at, part)?;
+    let body = chapter.body();
+    let inside = place_in(body.get(whole.clone())?, &query.asked, &query.words);
+    let place = whole.start + inside.start..whole.start + inside.end;
+    let in_text = |range: &Range<usize>| chapter.body_start + range.start..chapter.body_start + range.end;
+    Some(Passage {
+        chapter,
+        paragraph: part + 1,
+        range: in_text(&place),
+        excerpt: excerpt(body, &place),
+        whole: in_text(&whole),
+        score: hit.score,
+    })
+}
+
+fn note<'a>(book: &'a Book, ranking: &Ranking, hit: &Hit, query: &Asked) -> Option<NoteMatch<'a>> {
+    let note = book.notes.get(hit.place.unit as usize)?;
+    let start = frontmatter::split(&note.text).body_start;
+    let inside = best_paragraph(note.text.get(start..)?, &query.words);
+    let paragraph = start + inside.start..start + inside.end;
+    Some(NoteMatch { note, score: hit.score, field: field_of(ranking, hit), paragraph })
+}
+
+/// Returns the part of a paragraph of `text` that says most about a query: at most `max` characters, whole words.
+pub fn told(index: &Index, text: &str, paragraph: &Range<usize>, query: &str, max: usize) -> Range<usize> {
+    let words = Query::of(query, index.language());
+    let Some(whole) = text.get(paragraph.clone()) else { return 0..0 };
+    let mut place = place_in(whole, query, &words);
+    if place.len() == whole.len() {
+        // No phrase: around the first of the words.
+        let first = words.terms.iter().filter_map(|term| {
+            let one = Query { terms: vec![term.clone()], phrase: vec![] };
+            let place = place_in(whole, &term.word, &one);
+            (place.len() < whole.len()).then_some(place)
+        });
+        place = first.min_by_key(|place| place.start).unwrap_or(0..0);
+    }
+    let inside = stretch(whole, &place, max);
+    paragraph.start + inside.start..paragraph.start + inside.end
 }
 
 #[cfg(test)]
@@ -318,7 +333,10 @@ mod tests {
 
     fn found(query: &str) -> Vec<(String, &'static str)> {
         let book = library();
-        codex(&book, None, query, MAX_MATCHES).into_iter().map(|m| (m.entry.name.clone(), m.field)).collect()
+        codex(&Index::of(&book), &book, None, query, MAX_MATCHES)
+            .into_iter()
+            .map(|m| (m.entry.name.clone(), m.field))
+            .collect()
     }
 
     #[test]
@@ -327,7 +345,7 @@ mod tests {
         let table = [
             ("Halcyon", "Halcyon/name"),
             ("adrian", "Adrian Vale/name"),
-            ("captain vale", "Adrian Vale/name"),
+            ("captain vale", "Adrian Vale/title"),
             ("miss okafor", "Mira Okafor/alias"),
             ("signals officer", "Mira Okafor/summary"),
             ("who is the captain", "Adrian Vale/title"),
@@ -349,9 +367,10 @@ mod tests {
     #[test]
     fn a_search_can_be_narrowed_and_is_the_same_each_time() {
         let book = library();
-        let items = codex(&book, Some(EntryType::Item), "adrian vale", 8);
+        let index = Index::of(&book);
+        let items = codex(&index, &book, Some(EntryType::Item), "adrian vale", 8);
         assert_eq!(items.iter().map(|m| m.entry.name.as_str()).collect::<Vec<_>>(), ["Halcyon"]);
-        assert_eq!(codex(&book, None, "halcyon adrian", 2).len(), 2);
+        assert_eq!(codex(&index, &book, None, "halcyon adrian", 2).len(), 2);
         assert_eq!(found("halcyon captain"), found("halcyon captain"));
         assert_eq!(found("bees")[..2], [("Adrian Vale".to_owned(), "body"), ("Lantern".to_owned(), "body")]);
     }
@@ -367,8 +386,10 @@ mod tests {
             ),
             chapter("2.md", 2, "Two", "A hook, and another mug.\n\nNothing. ÉLAN!"),
         ]);
+        let index = Index::of(&book);
         let places = |query: &str| {
-            let all = manuscript(&book, query, 10);
+            let mut all = manuscript(&index, &book, None, query, 10);
+            all.sort_by_key(|p| (p.chapter.number, p.paragraph));
             all.into_iter()
                 .map(|p| (p.chapter.number, p.chapter.text[p.range].to_owned(), p.excerpt))
                 .collect::<Vec<_>>()
@@ -380,7 +401,7 @@ mod tests {
         assert_eq!(places("was on the 'eleventh' hook")[0].1, "was\non the “eleventh” hook");
         assert_eq!(places("hook mug").iter().map(|(n, ..)| *n).collect::<Vec<_>>(), [1, 1, 2]);
         assert_eq!(places("elan")[0].1, "ÉLAN");
-        assert_eq!(manuscript(&book, "mug", 2).len(), 2);
+        assert_eq!(manuscript(&index, &book, None, "mug", 2).len(), 2);
         for nothing in ["", "  ", "“”", "zanzibar", "ug"] {
             assert!(places(nothing).is_empty(), "{nothing:?}");
         }
@@ -390,7 +411,7 @@ mod tests {
     fn an_excerpt_is_one_line_of_whole_words() {
         let text = format!("{}needle {}", "haystack ".repeat(50), "straw\n".repeat(50));
         let book = novel(vec![chapter("1.md", 1, "One", &text)]);
-        let excerpt = &manuscript(&book, "needle", 1)[0].excerpt;
+        let excerpt = &manuscript(&Index::of(&book), &book, None, "needle", 1)[0].excerpt;
         assert!(excerpt.starts_with("…haystack") && excerpt.ends_with("straw…"), "{excerpt}");
         assert!(excerpt.contains("haystack needle straw") && excerpt.chars().count() < 160);
     }
@@ -399,9 +420,9 @@ mod tests {
         #[test]
         fn any_query_can_be_asked(query in "\\PC{0,12}|[a-z' éø\"]{0,10}", text in "\\PC{0,40}|[a-z \n’é]{0,80}") {
             let shelf = book(vec![entry("items/x.md", &text).text(&text)]);
-            codex(&shelf, None, &query, 8);
+            codex(&Index::of(&shelf), &shelf, None, &query, 8);
             let book = novel(vec![chapter("1.md", 1, "One", &text)]);
-            for passage in manuscript(&book, &query, 5) {
+            for passage in manuscript(&Index::of(&book), &book, None, &query, 5) {
                 proptest::prop_assert!(passage.chapter.text.get(passage.range).is_some());
             }
         }

@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 
 use crate::domain::codex::EntryType;
 use crate::workbench::Overrides;
+use crate::workbench::graph::graph_json;
 use crate::workbench::look::EntryRow;
 
 use super::error::CliError;
@@ -45,6 +46,23 @@ enum Verb {
         /// Its name or an alias
         name: String,
     },
+    /// Print the relationships that entries state, as a graph
+    Graph {
+        /// Only what is near to this entry
+        name: Option<String>,
+        /// Steps from the named entry
+        #[arg(long, default_value_t = 1, requires = "name")]
+        depth: usize,
+        /// dot (Graphviz) or json
+        #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
+        format: GraphFormat,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum GraphFormat {
+    Dot,
+    Json,
 }
 
 #[derive(Debug, Args)]
@@ -86,6 +104,16 @@ impl Codex {
                 let line =
                     |m: &crate::workbench::look::MentionRow| format!("{}:{}:{}", m.path, m.line, m.column);
                 output::table(&mentions.iter().map(|m| vec![line(m), m.name.clone()]).collect::<Vec<_>>())
+            }
+            Verb::Graph { name, depth, format } => {
+                let graph = match name {
+                    Some(name) => workbench.graph_around(&name, depth)?.0,
+                    None => workbench.graph(),
+                };
+                if context.global.json || format == GraphFormat::Json {
+                    return output::document(&graph_json(&graph));
+                }
+                output::text(&graph.to_dot(workbench.book().title()))
             }
         }
     }

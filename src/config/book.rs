@@ -7,6 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::domain::book::{BoardSettings, BookSettings};
+use crate::domain::codex::EntryType;
 use crate::domain::frontmatter::Problem;
 use crate::domain::ids::BookPath;
 use crate::domain::nearness::nearest;
@@ -73,7 +74,14 @@ const TABLES: &[(&str, &[(&str, Set)])] = &[
             ("order", |d, v| v.texts().map(|order| d.settings.order = order)),
         ],
     ),
-    ("codex", &[("dirs", |d, v| d.folders(v).map(|dirs| d.settings.codex_dirs = dirs))]),
+    (
+        "codex",
+        &[
+            ("dirs", |d, v| d.folders(v).map(|dirs| d.settings.codex_dirs = dirs)),
+            ("types", |d, v| d.codex_types(&Cell { path: "[codex.types]".to_owned(), ..*v })),
+            ("keys", |d, v| d.codex_keys(&Cell { path: "[codex.keys]".to_owned(), ..*v })),
+        ],
+    ),
     ("notes", &[("dir", |d, v| d.folder(v).map(|dir| d.settings.notes_dir = dir))]),
     (
         "provider",
@@ -91,6 +99,21 @@ const TABLES: &[(&str, &[(&str, Set)])] = &[
             ("deadline", |d, v| v.date().map(|date| d.settings.deadline = date)),
         ],
     ),
+];
+
+/// Keys of an entry that have a meaning here, to which `[codex.keys]` may map others.
+pub const ENTRY_KEYS: [&str; 11] = [
+    "type",
+    "name",
+    "title",
+    "aliases",
+    "summary",
+    "tags",
+    "role",
+    "date",
+    "chapter",
+    "progressions",
+    "relationships",
 ];
 
 const BOARD_KEYS: [&str; 4] = ["notes", "editable", "enabled", "blind"];
@@ -138,6 +161,49 @@ impl Draft<'_> {
         Ok(())
     }
 
+    /// `[codex.types]`: what is no type is a warning, and the word is not mapped.
+    fn codex_types(&mut self, cell: &Cell<'_>) -> Result<(), Problem> {
+        for (word, item) in in_file_order(cell.table()?) {
+            let value = cell.child(word.get_ref(), item);
+            let Some(named) = value.text()? else { continue };
+            let found = EntryType::ALL.into_iter().find(|t| t.as_str() == named || t.plural() == named);
+            match found {
+                Some(entry_type) => {
+                    self.settings.codex_types.insert(word.get_ref().to_string(), entry_type);
+                }
+                None => {
+                    self.unknown_value(&value, "type", &named, EntryType::ALL.map(EntryType::as_str));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `[codex.keys]`: what is no key with a meaning is a warning, and the name is not mapped.
+    fn codex_keys(&mut self, cell: &Cell<'_>) -> Result<(), Problem> {
+        for (word, item) in in_file_order(cell.table()?) {
+            let value = cell.child(word.get_ref(), item);
+            let Some(named) = value.text()? else { continue };
+            if ENTRY_KEYS.contains(&named.as_str()) {
+                self.settings.codex_keys.insert(word.get_ref().to_string(), named);
+            } else {
+                self.unknown_value(&value, "key", &named, ENTRY_KEYS);
+            }
+        }
+        Ok(())
+    }
+
+    fn unknown_value<'k>(
+        &mut self,
+        cell: &Cell<'_>,
+        what: &str,
+        named: &str,
+        known: impl IntoIterator<Item = &'k str> + Clone,
+    ) {
+        let hint = hint(named, known);
+        self.warnings.push(cell.problem(format!("{}: there is no {what} `{named}`; {hint}", cell.path)));
+    }
+
     fn unknown_key<'k>(
         &mut self,
         section: &Cell<'_>,
@@ -149,10 +215,7 @@ impl Draft<'_> {
     }
 
     fn unknown<'k>(&mut self, key: &Key<'_>, what: &str, known: impl IntoIterator<Item = &'k str> + Clone) {
-        let hint = match nearest(key.get_ref(), known.clone()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known are {}", known.into_iter().collect::<Vec<_>>().join(", ")),
-        };
+        let hint = hint(key.get_ref(), known);
         self.warnings.push(Problem::at(self.text, key.span().start, format!("{what}; {hint}")));
     }
 
@@ -176,6 +239,14 @@ impl Draft<'_> {
             dirs.extend(self.folder(&item)?);
         }
         Ok(dirs)
+    }
+}
+
+/// What may have been meant instead of `word`.
+fn hint<'k>(word: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> String {
+    match nearest(word, known.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known are {}", known.into_iter().collect::<Vec<_>>().join(", ")),
     }
 }
 

@@ -27,6 +27,8 @@ pub struct UserSettings {
     pub base_url: Option<String>,
     /// `[provider] rounds`: most rounds of tool calls in a turn.
     pub rounds: Option<u32>,
+    /// `[search] embeddings`: the model that makes vectors for searching by meaning; `None`: off.
+    pub embeddings: Option<String>,
     /// `[options]`
     pub options: ModelOptions,
     /// `[appearance]`
@@ -121,6 +123,7 @@ impl UserSettings {
                 ..Self::default()
             })
         })?;
+        settings.embeddings = root.section("search", |s| s.text("embeddings"))?;
         settings.options = root.section("options", |s| {
             Ok(ModelOptions {
                 max_output_tokens: s.number("max_output_tokens", 16..=u32::MAX)?,
@@ -158,6 +161,8 @@ mod tests {
             model = 'gpt-x'
             base_url = 'http://localhost:1234/v1'
             rounds = 6
+            [search]
+            embeddings = 'small'
             [options]
             max_output_tokens = 4096
             reasoning_effort = 'low'
@@ -176,6 +181,7 @@ mod tests {
         let (settings, warnings) = UserSettings::parse(text).unwrap();
         assert!(warnings.is_empty(), "{warnings:?}");
         assert_eq!(settings.rounds, Some(6));
+        assert_eq!(settings.embeddings.as_deref(), Some("small"));
         assert_eq!(settings.options.service_tier.as_deref(), Some("flex"));
         assert_eq!(settings.options.store, Some(false));
         assert!(!settings.appearance.tool_rows && !settings.appearance.peek_key);

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::codex::{Entry, EntryType};
 use super::ids::BookPath;
+use super::links::{self, Targets};
 use super::manuscript::Chapter;
 
 /// Everything that was read from one book's folder. Cheap to share behind an `Arc`; never changed in place.
@@ -26,6 +27,12 @@ pub struct Book {
     pub notes: Vec<Note>,
     /// Markdown files that are neither manuscript, canon nor notes.
     pub others: Vec<BookPath>,
+    /// Folders right inside the book's folder, sorted, and those of the settings that exist.
+    pub folders: Vec<String>,
+    /// Why files of `others` that could have been canon are none: one sentence each.
+    pub not_canon: BTreeMap<BookPath, String>,
+    /// Texts of those `others` that an entry embeds (`![[file]]`).
+    pub embedded: BTreeMap<BookPath, Arc<str>>,
     /// What could not be read as the author may have meant it.
     pub warnings: Vec<Warning>,
 }
@@ -41,9 +48,44 @@ impl Book {
         self.chapters.iter().find(|c| &c.path == path)
     }
 
-    /// Returns the entry whose main file or soul is at `path`.
+    /// Returns the entry whose main file or soul is at `path`; of a file that holds many, the first.
     pub fn entry(&self, path: &BookPath) -> Option<&Entry> {
         self.entries.iter().find(|e| &e.path == path || e.soul.as_ref().is_some_and(|s| &s.path == path))
+    }
+
+    /// Returns the place in [`Book::entries`] of the entry at a byte of the file at `path`; before the first heading of a file with many entries
+    /// there is none, and its heading belongs to an entry.
+    pub fn entry_at(&self, path: &BookPath, offset: usize) -> Option<usize> {
+        let is_here = |e: &Entry| match &e.heading {
+            None => true,
+            Some(_) => {
+                (e.start()..e.body.end).contains(&offset) || (e.body.end == offset && offset == e.text.len())
+            }
+        };
+        self.entries.iter().position(|e| &e.path == path && is_here(e))
+    }
+
+    /// Returns what an entry shows of other files: every file that it embeds (`![[file]]`, `![[file#heading]]`) with the part that is meant. Pictures,
+    /// missing files and the entry's own are left out; what those files embed in their turn is not followed.
+    pub fn embeds(&self, entry: &Entry) -> Vec<(BookPath, &str)> {
+        if !entry.body().contains("![[") {
+            return vec![];
+        }
+        let souls = self.entries.iter().filter_map(|e| e.soul.as_ref()).map(|s| &s.path);
+        let paths = self.chapters.iter().map(|c| &c.path).chain(self.entries.iter().map(|e| &e.path));
+        let paths = paths.chain(souls).chain(self.notes.iter().map(|n| &n.path)).chain(self.embedded.keys());
+        let targets = Targets::of(paths);
+        let mut shown = vec![];
+        for link in links::links(entry.body()).into_iter().filter(|link| link.is_embed) {
+            let Some(path) = targets.find(link.target).filter(|path| **path != entry.path) else { continue };
+            let Some((_, text)) = self.document(path) else { continue };
+            let body = &text[super::frontmatter::split(text).body_start..];
+            let part = link.part.map_or(Some(body), |part| links::part_of(body, part));
+            if let Some(part) = part.map(str::trim).filter(|part| !part.is_empty()) {
+                shown.push((path.clone(), part));
+            }
+        }
+        shown
     }
 
     /// Returns the text of any file that was read, with the words that name it in an answer: its title.
@@ -53,9 +95,11 @@ impl Book {
         }
         if let Some(e) = self.entry(path) {
             let text = if &e.path == path { &e.text } else { &e.soul.as_ref()?.text };
-            return Some((&e.name, text));
+            // Of a file that holds many entries none gives it its title.
+            return Some((if e.heading.is_some() { e.path.stem() } else { &e.name }, text));
         }
-        self.notes.iter().find(|n| &n.path == path).map(|n| (n.title.as_str(), &n.text))
+        let note = self.notes.iter().find(|n| &n.path == path).map(|n| (n.title.as_str(), &n.text));
+        note.or_else(|| self.embedded.get_key_value(path).map(|(path, text)| (path.stem(), text)))
     }
 
     /// Returns the entries of one type.
@@ -114,6 +158,10 @@ pub struct BookSettings {
     pub order: Vec<String>,
     /// `[codex] dirs`; empty: the usual names.
     pub codex_dirs: Vec<String>,
+    /// `[codex.types]`: the author's words for types, as written.
+    pub codex_types: BTreeMap<String, EntryType>,
+    /// `[codex.keys]`: the author's names of frontmatter keys, as written, with the key that each one means.
+    pub codex_keys: BTreeMap<String, String>,
     /// `[notes] dir`
     pub notes_dir: Option<String>,
     /// `[board.<id>]`

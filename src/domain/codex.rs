@@ -88,13 +88,15 @@ pub struct Entry {
     pub aliases: Vec<String>,
     /// One sentence or paragraph; empty when the file holds no prose.
     pub summary: String,
-    /// Frontmatter keys and values in file order; values are shown as the author wrote them.
+    /// Frontmatter keys and values in file order, then Dataview fields and the `Key: value` lines at the top; values are shown as the author wrote
+    /// them. A key that the book's settings map to another has the name that it is mapped to.
     pub fields: serde_json::Map<String, serde_json::Value>,
     /// The whole main file, exactly as on disk.
     pub text: Arc<str>,
     /// Bytes of `text` where the Markdown of this entry stands: all below the frontmatter, or below its heading where the file holds many entries.
     pub body: Range<usize>,
-    /// Words of the heading that the entry stands under, where its file holds many; `None` where the file is one entry.
+    /// Words of the heading that the entry stands under, where its file holds many; `None` where the file is one entry. Unique in its file: of
+    /// two headings with the same words the second has a number behind it, `The Inquiry (2)`.
     pub heading: Option<String>,
     /// What said that it is of its type.
     pub type_from: TypeFrom,
@@ -108,6 +110,35 @@ impl Entry {
     /// Returns the Markdown below the frontmatter.
     pub fn body(&self) -> &str {
         &self.text[self.body.clone()]
+    }
+
+    /// Returns the byte of the file where the entry starts: that of its heading, or 0 where the file is one entry.
+    pub fn start(&self) -> usize {
+        if self.heading.is_none() {
+            return 0;
+        }
+        let line_start = |end: usize| {
+            let above = self.text.get(..end).unwrap_or_default();
+            above.strip_suffix('\n').unwrap_or(above).rfind('\n').map_or(0, |newline| newline + 1)
+        };
+        let start = line_start(self.body.start);
+        let line = self.text.get(start..self.body.start).unwrap_or_default().trim();
+        let is_underline =
+            !line.is_empty() && (line.bytes().all(|b| b == b'=') || line.bytes().all(|b| b == b'-'));
+        if is_underline { line_start(start) } else { start }
+    }
+
+    /// Returns the line of the file where the entry starts, from 1.
+    pub fn line(&self) -> usize {
+        super::passage::line_column(&self.text, self.start()).0
+    }
+
+    /// Returns the text of the entry with its heading; the whole file where that is one entry.
+    pub fn own_text(&self) -> &str {
+        match self.heading {
+            Some(_) => self.text.get(self.start()..self.body.end).unwrap_or_default(),
+            None => &self.text,
+        }
     }
 
     /// Returns what tells this entry from all others: its path, and its heading where the file holds many (`codex/people.md#Mira Okafor`).
@@ -147,6 +178,19 @@ pub enum TypeFrom {
     File(String),
     /// The heading above it, e.g. `# Places`.
     Heading(String),
+}
+
+impl std::fmt::Display for TypeFrom {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (kind, name) = match self {
+            Self::Key(name) => ("key", name),
+            Self::Tag(name) => ("tag", name),
+            Self::Folder(name) => ("folder", name),
+            Self::File(name) => ("file name", name),
+            Self::Heading(name) => ("heading", name),
+        };
+        write!(f, "{kind} `{name}`")
+    }
 }
 
 /// The inner life of a character, in its own file.

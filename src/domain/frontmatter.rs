@@ -111,6 +111,39 @@ pub fn parse_split(text: &str, split: &Split) -> Frontmatter {
     }
 }
 
+/// Reads the keys of a block that is opened with `---` or `+++` and never closed: those up to the first empty line or heading. `None` if there is no
+/// such block. For [`split`] it is text like any other, and its bytes stay part of the body.
+pub fn parse_unclosed(text: &str) -> Option<Frontmatter> {
+    let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let mut lines = text[start..].split_inclusive('\n');
+    let opening = lines.next()?;
+    let (separator, closing): (char, &[&str]) = match opening.trim_end() {
+        "---" => (':', &["---", "..."]),
+        "+++" => ('=', &["+++"]),
+        _ => return None,
+    };
+    let block_start = start + opening.len();
+    let rest = &text[block_start..];
+    if rest.lines().any(|line| closing.contains(&line.trim_end())) {
+        return None;
+    }
+    let length: usize =
+        lines.take_while(|line| !line.trim().is_empty() && !line.starts_with('#')).map(str::len).sum();
+    let block = block_start..block_start + length;
+    let keys = lines::segments(&text[block.clone()], separator);
+    // Prose below a thematic break has no keys at its left margin.
+    if keys.first().is_none_or(|first| first.start > 0 || first.key.contains(char::is_whitespace)) {
+        return None;
+    }
+    let mut read = if separator == ':' { yaml::parse(text, block) } else { toml::parse(text, block) };
+    let fence = opening.trim_end();
+    let message = format!(
+        "the frontmatter is never closed; its keys were read up to the first empty line (a line `{fence}` ends it)"
+    );
+    read.problems = vec![Problem::at(text, start, message)];
+    Some(read)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,6 +278,25 @@ mod tests {
             json!({"name": "Mira", "born": {"year": 2281, "place": "Lantern"}})
         );
         assert_eq!(read.problems[0].line, 4);
+    }
+
+    #[test]
+    fn a_block_that_is_never_closed_still_gives_its_keys() {
+        let read = parse_unclosed("---\nname: Mira\nrole: pilot\n\n# Mira\nage: 3\n").unwrap();
+        assert_eq!(Value::Object(read.fields), json!({"name": "Mira", "role": "pilot"}));
+        assert_eq!((read.problems[0].line, read.problems[0].column), (1, 1));
+        let read = parse_unclosed("\u{feff}+++\nname = 'Mira'\n").unwrap();
+        assert_eq!(read.fields["name"], "Mira");
+        for text in [
+            "---\nIt was night, and she said: no.\n",
+            "---\n\nname: Mira\n",
+            "---\na: 1\n---\n",
+            "a: 1",
+            "---",
+            "",
+        ] {
+            assert_eq!(parse_unclosed(text), None, "{text:?}");
+        }
     }
 
     #[test]

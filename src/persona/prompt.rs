@@ -280,13 +280,11 @@ mod tests {
 
     #[test]
     fn the_guidance_speaks_of_the_tools_that_there_are() {
-        const NOT_FOR_EVERY_BOOK: [&str; 4] =
-            ["search_manuscript", "search_knowledge", "search_notes", "read_note"];
         let registry = crate::tools::Registry::advisor();
         let conditions = TOOL_GUIDANCE.lines().filter_map(|l| l.strip_prefix(WITH)?.strip_suffix("-->"));
         let named: std::collections::BTreeSet<_> = conditions.flat_map(str::split_whitespace).collect();
         for name in &named {
-            assert!(registry.spec(name).is_some() || NOT_FOR_EVERY_BOOK.contains(name), "{name}");
+            assert!(registry.spec(name).is_some(), "{name}");
         }
         let tools: Vec<_> = registry.specs().map(|spec| (spec.name, spec.about)).collect();
         let prompt = system(member(None), &settings(), &tools).unwrap();

@@ -1,7 +1,8 @@
 //! Checks a proposal against the files as they are now, and says what to write.
 //!
-//! All files or none: the first one that does not fit ends the plan. A file that the author changed elsewhere since is merged line by line.
+//! All files or none: the first one that does not fit ends the plan. A file that the author changed elsewhere since is merged: see [`super::merge`].
 
+use super::merge::{Merged, Region, merge};
 use super::{FileChange, Proposal, diff};
 use crate::domain::ids::BookPath;
 
@@ -19,9 +20,26 @@ pub struct Write {
 /// Why a proposal can't be applied as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
-    /// The same lines have changed since, so that both changes can't be kept.
-    #[error("{path} has changed in the same place since this was proposed; nothing was written")]
+    /// The same words have changed since, so that both changes can't be kept.
+    #[error(
+        "{path}{} has changed in the same place since this was proposed; nothing was written",
+        in_line(regions)
+    )]
     Changed {
+        /// The file.
+        path: BookPath,
+        /// The whole file with both sides of every place that both changed.
+        regions: Vec<Region>,
+    },
+    /// The file would be removed, and holds words by now that the proposal did not see.
+    #[error("{path} would be removed, but has changed since this was proposed; nothing was written")]
+    Kept {
+        /// The file.
+        path: BookPath,
+    },
+    /// The proposal's record is not what was written down.
+    #[error("what {path} was when this was proposed is damaged in the record; nothing was written")]
+    Damaged {
         /// The file.
         path: BookPath,
     },
@@ -35,6 +53,12 @@ pub enum Conflict {
     #[error("{path} is no longer there; nothing was written")]
     Gone {
         /// The file.
+        path: BookPath,
+    },
+    /// What the file holds would be nowhere.
+    #[error("{path} is removed only when all of the other files are written whole; nothing was written")]
+    Together {
+        /// The file that would be removed.
         path: BookPath,
     },
     /// No hunk was chosen, or the files hold the change already.
@@ -54,20 +78,29 @@ pub fn plan(
         let path = file.path.clone();
         let base = file.base.as_deref().unwrap_or_default();
         let chosen = hunks.get(i).map_or(&[][..], Vec::as_slice);
+        if !file.is_whole() {
+            return Err(Conflict::Damaged { path });
+        }
         let Some(proposed) = &file.proposed else {
+            let keeps = |other: usize| hunks.get(other).is_some_and(|chosen| chosen.contains(&false));
+            if !keeps(i) && (0..proposal.files.len()).any(keeps) {
+                return Err(Conflict::Together { path });
+            }
             writes.extend(removal(file, now(file), chosen)?);
             continue;
         };
         let wanted = diff::apply_hunks(base, proposed, chosen);
-        let unwanted = wanted == base;
+        // A new file may be an empty one.
+        let unwanted = wanted == base && (file.base.is_some() || !proposed.is_empty());
         match (&file.base, now(file)) {
             _ if unwanted => {}
             (None, Some(_)) => return Err(Conflict::Exists { path }),
             (None, None) => writes.push(Write { path, before: None, after: Some(wanted) }),
             (Some(_), None) => return Err(Conflict::Gone { path }),
             (Some(_), Some(now)) => {
-                let Some(after) = diff::merge(base, &now, &wanted) else {
-                    return Err(Conflict::Changed { path });
+                let after = match merge(base, &now, &wanted) {
+                    Merged::Clean(after) => after,
+                    Merged::Conflict { regions } => return Err(Conflict::Changed { path, regions }),
                 };
                 if after != now {
                     writes.push(Write { path, before: Some(now), after: Some(after) });
@@ -85,8 +118,14 @@ fn removal(file: &FileChange, now: Option<String>, chosen: &[bool]) -> Result<Op
         _ if chosen.contains(&false) => Ok(None),
         None => Ok(None),
         now if now == file.base => Ok(Some(Write { path, before: now, after: None })),
-        Some(_) => Err(Conflict::Changed { path }),
+        Some(_) => Err(Conflict::Kept { path }),
     }
+}
+
+/// `, line 3`: where the first open region begins.
+fn in_line(regions: &[Region]) -> String {
+    let first = regions.iter().find_map(Region::open);
+    first.map(|sides| format!(", line {},", sides.line)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -141,8 +180,14 @@ mod tests {
     fn a_file_that_changed_in_the_same_place_is_a_conflict_and_no_file_is_written() {
         let p = proposal(&[("new.md", None, "n\n"), ("a.md", Some(BASE), "one\ntwo\nthree\nfour\n5\n")]);
         let now = |f: &FileChange| f.base.as_ref().map(|_| "one\ntwo\nthree\nfour\nFIVE\n".to_owned());
-        let path = BookPath::new("a.md").unwrap();
-        assert_eq!(plan(&p, now, &[]), Err(Conflict::Changed { path }));
+        let error = plan(&p, now, &[]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "a.md, line 5, has changed in the same place since this was proposed; nothing was written"
+        );
+        let Conflict::Changed { regions, .. } = error else { panic!("{error:?}") };
+        let sides: Vec<_> = regions.iter().filter_map(Region::open).collect();
+        assert_eq!((sides[0].mine.as_str(), sides[0].theirs.as_str()), ("FIVE", "5"));
     }
 
     #[test]
@@ -179,10 +224,12 @@ mod tests {
         assert_eq!((writes[1].before.as_deref(), &writes[1].after), (Some("one\n"), &None));
         let kept = plan(&p, |f| f.base.clone(), &[vec![true], vec![false]]).unwrap();
         assert_eq!(kept.len(), 1, "the author keeps the file");
+        let torn = plan(&p, |f| f.base.clone(), &[vec![false], vec![true]]);
+        assert!(matches!(torn, Err(Conflict::Together { .. })), "{torn:?}");
         let path = p.files[1].path.clone();
         assert_eq!(
             plan(&p, |f| f.base.as_ref().map(|_| "one\nmore\n".into()), &[]),
-            Err(Conflict::Changed { path })
+            Err(Conflict::Kept { path })
         );
         assert_eq!(plan(&p, |_| None, &[]).unwrap().len(), 1, "it is gone already");
     }

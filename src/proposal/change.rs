@@ -3,6 +3,10 @@
 //! Sections are what a Markdown parser calls headings: a `#` in the frontmatter, in a code block, in a quotation or list, or in a comment is none.
 
 mod key;
+mod line;
+mod list;
+mod part;
+pub mod settings;
 pub mod yaml;
 
 use std::ops::Range;
@@ -12,7 +16,10 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use super::diff::line_end_of;
 use crate::domain::{frontmatter, passage};
 
-pub use key::{find_key, set_key};
+pub use key::{find_key, obstacle, set_key};
+pub use line::{FieldLine, field_lines, set_line};
+pub use list::add_to_list;
+pub use part::Part;
 
 /// A section of a Markdown file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,14 +76,24 @@ pub fn sections(text: &str) -> Vec<Section> {
 }
 
 /// Returns every section that `target` names, in file order: a heading at any level (case-insensitive, with or without `#`), or `Parent / Child`.
+/// `/ Child` names one that has no parent.
 pub fn find_sections<'a>(sections: &'a [Section], target: &str) -> Vec<&'a Section> {
+    find_sections_where(sections, target, |_| true)
+}
+
+fn find_sections_where<'a>(
+    sections: &'a [Section],
+    target: &str,
+    allowed: impl Fn(&Section) -> bool,
+) -> Vec<&'a Section> {
     let target = target.trim().trim_start_matches('#').trim().trim_end_matches(':');
     if target.is_empty() {
         return vec![];
     }
     let named = |words: &str| -> Vec<&Section> {
         let wanted = passage::fold(words.trim().trim_start_matches('#'));
-        sections.iter().filter(|s| passage::fold(s.heading.trim_end_matches(':')) == wanted).collect()
+        let is_named = |s: &&Section| passage::fold(s.heading.trim_end_matches(':')) == wanted;
+        sections.iter().filter(is_named).filter(|s| allowed(s)).collect()
     };
     let whole = named(target);
     if !whole.is_empty() {
@@ -87,8 +104,10 @@ pub fn find_sections<'a>(sections: &'a [Section], target: &str) -> Vec<&'a Secti
         let Some(last) = parts.pop().filter(|_| !parts.is_empty()) else { continue };
         let below = |s: &&Section| parts_are_above(sections, s, &parts);
         let found: Vec<_> = named(last).into_iter().filter(below).collect();
+        // A parent right above is meant before one further up.
+        let close: Vec<_> = found.iter().copied().filter(|s| are_right_above(sections, s, &parts)).collect();
         if !found.is_empty() {
-            return found;
+            return if close.is_empty() { found } else { close };
         }
     }
     match target.len().checked_sub(" section".len()).and_then(|at| target.split_at_checked(at)) {
@@ -100,6 +119,22 @@ pub fn find_sections<'a>(sections: &'a [Section], target: &str) -> Vec<&'a Secti
 /// Finds the section that `target` names; of several the first. See [`find_sections`].
 pub fn find_section<'a>(sections: &'a [Section], target: &str) -> Option<&'a Section> {
     find_sections(sections, target).into_iter().next()
+}
+
+/// Returns the headings above a section, outermost first.
+pub fn parents<'a>(sections: &'a [Section], section: &Section) -> Vec<&'a Section> {
+    let holds = |s: &&Section| s.start < section.start && s.content.contains(&section.start);
+    sections.iter().filter(holds).collect()
+}
+
+/// Returns the name that tells a section from others of the same heading: `Parent / Child`, or `/ Child` where it has no parent.
+pub fn qualified(sections: &[Section], section: &Section) -> String {
+    let mut names: Vec<&str> = parents(sections, section).iter().map(|s| s.heading.as_str()).collect();
+    if names.is_empty() {
+        return format!("/ {}", section.heading);
+    }
+    names.push(&section.heading);
+    names.join(" / ")
 }
 
 /// Replaces the content of a section, keeping blank lines around it and the file's line endings.
@@ -134,7 +169,7 @@ pub fn replace_section(text: &str, section: &Section, markdown: &str) -> String 
 /// Text joins the section's own text, before its first subsection; what begins with a heading of its own goes to the very end of the section.
 pub fn append(text: &str, section: Option<&Section>, heading: &str, markdown: &str) -> String {
     let Some(section) = section else {
-        return append_section(text, heading, markdown);
+        return append_section(text, heading, 2, markdown);
     };
     let begins_with_heading =
         markdown.trim_start().starts_with('#') && !headings(markdown.trim_start()).is_empty();
@@ -156,10 +191,15 @@ pub fn append(text: &str, section: Option<&Section>, heading: &str, markdown: &s
     [&text[..core.end], eol, gap, &markdown, &text[core.end..]].concat()
 }
 
-fn append_section(text: &str, heading: &str, markdown: &str) -> String {
-    let eol = line_end_of(text);
+/// A heading's words on one line, without marks.
+fn heading_words(heading: &str) -> String {
     let heading = heading.trim().trim_start_matches('#').trim();
-    let words: String = heading.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    heading.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+fn append_section(text: &str, heading: &str, level: u8, markdown: &str) -> String {
+    let eol = line_end_of(text);
+    let words = heading_words(heading);
     let kept = text.trim_end_matches(['\n', '\r', ' ', '\t']);
     let tail = &text[kept.len()..];
     let blank = kept.is_empty() || tail.matches('\n').count() >= 2;
@@ -172,7 +212,8 @@ fn append_section(text: &str, heading: &str, markdown: &str) -> String {
         out.push_str(eol);
     }
     let markdown = normalise(markdown, eol);
-    out.push_str(&[&format!("## {words}"), eol, eol, &markdown].concat());
+    let hashes = "#".repeat(usize::from(level));
+    out.push_str(&[&hashes, " ", &words, eol, eol, &markdown].concat());
     if ended {
         out.push_str(eol);
     }
@@ -226,10 +267,40 @@ fn is_list_item(line: &str) -> bool {
 fn parts_are_above(sections: &[Section], section: &Section, parts: &[&str]) -> bool {
     let mut above =
         sections.iter().filter(|s| s.start < section.start && s.content.end >= section.content.end);
+    let none_above = parents(sections, section).is_empty();
     parts.iter().all(|part| {
         let wanted = passage::fold(part.trim().trim_start_matches('#'));
-        above.any(|s| passage::fold(&s.heading) == wanted)
+        wanted.is_empty() && none_above || above.any(|s| passage::fold(&s.heading) == wanted)
     })
+}
+
+/// Whether `parts` are the headings right above a section; an empty one stands for none at all.
+fn are_right_above(sections: &[Section], section: &Section, parts: &[&str]) -> bool {
+    let above = parents(sections, section);
+    let mut names = above.iter().rev().map(|s| passage::fold(&s.heading));
+    parts.iter().rev().all(|part| {
+        let wanted = passage::fold(part.trim().trim_start_matches('#'));
+        if wanted.is_empty() { names.next().is_none() } else { names.next() == Some(wanted) }
+    })
+}
+
+/// Bytes of a file in which nothing is meant as its own Markdown: frontmatter, code, HTML, comments, quotations.
+fn set_aside(text: &str) -> Vec<Range<usize>> {
+    let start = frontmatter::split(text).body_start;
+    let body = text.get(start..).unwrap_or_default();
+    let mut found: Vec<Range<usize>> = vec![0..start];
+    let mut code = vec![];
+    for (event, range) in Parser::new_ext(body, Options::ENABLE_TABLES).into_offset_iter() {
+        let range = start + range.start..start + range.end;
+        match event {
+            Event::Start(Tag::CodeBlock(_)) => code.push(range),
+            Event::Start(Tag::HtmlBlock | Tag::BlockQuote(_)) => found.push(range),
+            _ => {}
+        }
+    }
+    found.extend(percent_comments(text, start, &code));
+    found.extend(code);
+    found
 }
 
 fn headings(text: &str) -> Vec<Heading> {

@@ -94,19 +94,6 @@ pub fn unified(path: &str, old: &str, new: &str) -> String {
     diff.unified_diff().context_radius(3).header(&name("a", old), &name("b", new)).to_string()
 }
 
-/// Merges two texts that both come from `base`, line by line. `None`: both changed the same place differently.
-pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
-    if ours == base || ours == theirs {
-        return Some(theirs.to_owned());
-    }
-    if theirs == base {
-        return Some(ours.to_owned());
-    }
-    let merged =
-        similar::TextMerge::configure().algorithm(Algorithm::Patience).merge_lines(base, ours, theirs);
-    (!merged.is_conflicted()).then(|| merged.to_string())
-}
-
 /// The line end that a text uses first; LF where it has none.
 pub(crate) fn line_end_of(text: &str) -> &'static str {
     match text.find('\n') {
@@ -280,16 +267,6 @@ mod tests {
     }
 
     #[test]
-    fn changes_in_different_places_merge_and_in_the_same_place_do_not() {
-        let base = "one\ntwo\nthree\nfour\nfive\n";
-        let ours = "ONE\ntwo\nthree\nfour\nfive\n";
-        let theirs = "one\ntwo\nthree\nfour\nFIVE\n";
-        assert_eq!(merge(base, ours, theirs).as_deref(), Some("ONE\ntwo\nthree\nfour\nFIVE\n"));
-        assert_eq!(merge(base, ours, "eins\ntwo\nthree\nfour\nfive\n"), None);
-        assert_eq!(merge(base, ours, ours).as_deref(), Some(ours));
-    }
-
-    #[test]
     fn two_long_texts_without_a_common_word_are_still_compared() {
         let text = |word: &str| (0..6_000).map(|i| format!("{word}{i}")).collect::<Vec<_>>().join(" ");
         let (old, new) = (text("old"), text("new"));
@@ -325,12 +302,6 @@ mod tests {
                 prop_assert_eq!(side(&hunk.pieces, Side::New), old_lines[hunk.old_lines].concat());
                 prop_assert_eq!(side(&hunk.pieces, Side::Old), new_lines[hunk.new_lines].concat());
             }
-        }
-
-        #[test]
-        fn merging_with_one_side_unchanged_takes_the_other(base in text(), other in text()) {
-            prop_assert_eq!(merge(&base, &base, &other), Some(other.clone()));
-            prop_assert_eq!(merge(&base, &other, &base), Some(other));
         }
     }
 }

@@ -1,6 +1,9 @@
-//! Where a new entry goes: beside entries of its type, named in the book's own style.
+//! Where a new entry, scene or note goes: beside its kind, named in the book's own style.
 //!
 //! A suggestion is always a path inside the book, that no file of the book has, in any letter case.
+
+mod note;
+mod scene;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +14,9 @@ use crate::domain::book::Book;
 use crate::domain::codex::{Entry, EntryType};
 use crate::domain::ids::BookPath;
 
+pub use note::note;
+pub use scene::{ScenePath, scene};
+
 /// Longest file stem, in bytes: file systems end at 255.
 const MAX_STEM: usize = 80;
 
@@ -20,7 +26,7 @@ const FOLDER_FILES: [&str; 3] = ["dossier", "index", "readme"];
 /// Suggests a path inside the book for a new entry that no file of the book has yet. `folder_shape` asks for `<slug>/dossier.md`.
 pub fn suggest(book: &Book, entry_type: EntryType, name: &str, folder_shape: bool) -> BookPath {
     let folder = folder_of(book, entry_type);
-    let slug = Naming::of(book, entry_type).slug(name, entry_type);
+    let slug = Naming::of(book, entry_type).slug(name, entry_type.as_str());
     let taken = taken(book);
     let is_free = |stem: &str| {
         let path = format!("{folder}/{stem}").to_lowercase();
@@ -43,6 +49,35 @@ fn fallback(entry_type: EntryType) -> BookPath {
     BookPath::new(format!("codex/{}/{entry_type}.md", entry_type.plural())).expect("constant")
 }
 
+/// Whether a file of the book is at `path`, in any letter case.
+pub fn is_taken(book: &Book, path: &BookPath) -> bool {
+    taken(book).contains(&path.as_str().to_lowercase())
+}
+
+/// Whether files of the book are in the folder `folder`, in any letter case.
+pub fn has_files_below(book: &Book, folder: &str) -> bool {
+    let below = format!("{}/", folder.to_lowercase());
+    taken(book).range(below.clone()..).next().is_some_and(|t| t.starts_with(&below))
+}
+
+/// The first of `stem`, `stem-2`, `stem-3`, ... in `folder` that no file of the book has, whatever its extension.
+fn free(book: &Book, folder: Option<&str>, stem: &str, extension: &str) -> Option<BookPath> {
+    let stems: BTreeSet<String> = taken(book)
+        .iter()
+        .map(|path| path.rsplit_once('.').map_or(path.clone(), |(stem, _)| stem.to_owned()))
+        .collect();
+    let place = |stem: &str| folder.map_or_else(|| stem.to_owned(), |folder| format!("{folder}/{stem}"));
+    let numbered = (2_u32..).map(|n| format!("{stem}-{n}"));
+    let stem = std::iter::once(stem.to_owned())
+        .chain(numbered)
+        .find(|stem| !stems.contains(&place(stem).to_lowercase()))?;
+    BookPath::new(format!("{}.{extension}", place(&stem))).ok()
+}
+
+fn extension(path: &BookPath) -> Option<&str> {
+    path.file_name().rsplit_once('.').map(|(_, extension)| extension)
+}
+
 fn taken(book: &Book) -> BTreeSet<String> {
     let chapters = book.chapters.iter().map(|c| &c.path);
     let entries = book.entries.iter().map(|e| &e.path);
@@ -56,8 +91,11 @@ fn is_folder_shape(entry: &Entry) -> bool {
     FOLDER_FILES.contains(&entry.path.stem().to_lowercase().as_str())
 }
 
-/// The folder that holds an entry's file, or in the folder shape its folder.
+/// The folder that holds an entry's file, or in the folder shape its folder; none for an entry in a file with others.
 fn home(entry: &Entry) -> Option<&str> {
+    if entry.heading.is_some() {
+        return None;
+    }
     let parent = entry.path.parent()?;
     if is_folder_shape(entry) { parent.rsplit_once('/').map(|(home, _)| home) } else { Some(parent) }
 }
@@ -104,6 +142,10 @@ fn folder_of(book: &Book, entry_type: EntryType) -> String {
     if let Some(flat) = most_common(book.entries.iter().filter_map(home)) {
         return flat.to_owned();
     }
+    let lists = book.entries.iter().filter(|entry| entry.heading.is_some());
+    if let Some(above) = most_common(lists.filter_map(|entry| entry.path.parent())) {
+        return format!("{above}/{}", entry_type.plural());
+    }
     let dir = book.settings.codex_dirs.iter().map(|d| d.trim_matches('/')).find(|d| BookPath::new(d).is_ok());
     format!("{}/{}", dir.unwrap_or("codex"), entry_type.plural())
 }
@@ -123,12 +165,18 @@ struct Naming {
 
 impl Naming {
     fn of(book: &Book, entry_type: EntryType) -> Self {
-        let own: Vec<&str> = book.entries_of(entry_type).map(stem).collect();
-        let all: Vec<&str> = book.entries.iter().map(stem).collect();
-        let stems = if own.is_empty() { &all } else { &own };
+        let alone = |entry: &&Entry| entry.heading.is_none();
+        let own: Vec<&str> = book.entries_of(entry_type).filter(alone).map(stem).collect();
+        let all: Vec<&str> = book.entries.iter().filter(alone).map(stem).collect();
+        Self::of_stems(&own, &all)
+    }
+
+    /// The style of `own` names or, where those do not tell, of `all`.
+    fn of_stems(own: &[&str], all: &[&str]) -> Self {
+        let stems = if own.is_empty() { all } else { own };
         let separators =
             |stems: &[&str]| most_common(stems.iter().filter_map(|s| separator(s))).map(str::to_owned);
-        let found = separators(&own).or_else(|| separators(&all));
+        let found = separators(own).or_else(|| separators(all));
         let capitals = stems.iter().filter(|s| s.starts_with(char::is_uppercase)).count();
         Self {
             separator: found.and_then(|s| s.chars().next()).unwrap_or('-'),
@@ -137,7 +185,8 @@ impl Naming {
         }
     }
 
-    fn slug(self, name: &str, entry_type: EntryType) -> String {
+    /// The name as the stem of a file; `fallback` where nothing of it can stand in one.
+    fn slug(self, name: &str, fallback: &str) -> String {
         let spelled: String =
             if self.ascii { name.chars().flat_map(in_ascii).collect() } else { name.nfc().collect() };
         // An apostrophe is inside a word: "Mira's" is no two words.
@@ -161,11 +210,11 @@ impl Naming {
             slug.push_str(&word);
         }
         if slug.is_empty() {
-            entry_type.as_str().clone_into(&mut slug);
+            fallback.clone_into(&mut slug);
         }
         if is_refused_by_windows(&slug) || FOLDER_FILES.contains(&slug.to_lowercase().as_str()) {
             slug.push(self.separator);
-            slug.push_str(entry_type.as_str());
+            slug.push_str(fallback);
         }
         slug
     }
@@ -208,7 +257,10 @@ fn in_ascii(c: char) -> Vec<char> {
 fn is_refused_by_windows(stem: &str) -> bool {
     let stem = stem.to_ascii_lowercase();
     let numbered = |device: &str| {
-        stem.strip_prefix(device).is_some_and(|n| n.len() == 1 && n.chars().all(|c| ('1'..='9').contains(&c)))
+        // Superscript digits count as digits there.
+        let mut number = stem.strip_prefix(device).unwrap_or_default().chars();
+        let digit = number.next().is_some_and(|c| matches!(c, '1'..='9' | '\u{b9}' | '\u{b2}' | '\u{b3}'));
+        digit && number.next().is_none()
     };
     ["con", "prn", "aux", "nul"].contains(&stem.as_str()) || numbered("com") || numbered("lpt")
 }
@@ -313,6 +365,7 @@ mod tests {
             ("C:\\x", "c-x"),
             ("CON", "con-character"),
             ("Com1", "com1-character"),
+            ("LPT\u{b9}", "lpt\u{b9}-character"),
             ("???", "character"),
             ("", "character"),
             ("dossier", "dossier-character"),

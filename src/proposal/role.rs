@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::change::{self, find_key, set_key};
+use super::change::{self, Part, find_key, set_key};
 use crate::domain::frontmatter;
 
 /// Longest role that is taken as a value, in characters.
@@ -82,6 +82,30 @@ pub fn set_role(text: &str, role: &str) -> Option<String> {
         return one_line.then(|| change::replace_section(text, &section.without_subsections(), role));
     }
     set_key(text, "role", &value)
+}
+
+/// Like [`set_role`], for an entry that shares its file: a `Role:` line or a one-line `Role` section of its own, else a new such section.
+pub fn set_role_in(text: &str, part: &Part, role: &str) -> Option<String> {
+    let is_role = |field: &&change::FieldLine| is_role_heading(&field.key);
+    if let Some(field) = change::field_lines(text, &part.range).iter().find(is_role) {
+        return change::set_line(text, field, role);
+    }
+    let sections = part.sections(text);
+    let Some(section) = sections.iter().find(|s| is_role_heading(&s.heading)) else {
+        return Some(part.add_section(text, "Role", role));
+    };
+    let core = text[section.own.clone()].trim();
+    let one_line = !core.is_empty() && !core.contains('\n');
+    one_line.then(|| change::replace_section(text, &section.without_subsections(), role))
+}
+
+/// Like [`current_role`], for an entry that shares its file.
+pub fn current_role_in(text: &str, part: &Part) -> Option<String> {
+    let fields = change::field_lines(text, &part.range);
+    let line = fields.into_iter().find(|f| is_role_heading(&f.key)).map(|f| f.value);
+    let section = || part.sections(text).into_iter().find(|s| is_role_heading(&s.heading)).map(|s| s.own);
+    let role = text[line.or_else(section)?].trim();
+    (!role.is_empty()).then(|| role.to_owned())
 }
 
 /// Returns the role that the file states now, where [`set_role`] would change it.
@@ -286,6 +310,25 @@ mod tests {
             assert_eq!(set_role(before, "antagonist").as_deref(), Some(after));
             assert_eq!(current_role(after).as_deref(), Some("antagonist"));
         }
+    }
+
+    #[test]
+    fn an_entry_that_shares_its_file_keeps_its_role_to_itself() {
+        let text = "---\nrole: none\n---\n# A\n\nRole: x\n\n# B\n\n- **Role:** y\n\n# C\n\n## Role\n\nz\n\n# D\n\nd\n";
+        let part = |heading: &str| {
+            let section = change::sections(text).into_iter().find(|s| s.heading == heading).unwrap();
+            Part { range: section.content, level: 2 }
+        };
+        let set = |heading: &str| set_role_in(text, &part(heading), "ghost").unwrap();
+        assert_eq!(set("A"), text.replace("Role: x", "Role: ghost"));
+        assert_eq!(set("B"), text.replace("** y", "** ghost"));
+        assert_eq!(set("C"), text.replace("z", "ghost"));
+        assert_eq!(set("D"), format!("{text}\n## Role\n\nghost\n"));
+        let now = |heading: &str| current_role_in(text, &part(heading));
+        assert_eq!(
+            [now("A"), now("B"), now("C"), now("D")].map(Option::unwrap_or_default),
+            ["x", "y", "z", ""]
+        );
     }
 
     #[test]

@@ -321,10 +321,12 @@ mod tests {
         let desk = Desk {
             book: &book,
             index: &index,
+            meaning: None,
             current: current.as_ref(),
             chapter: None,
             selection: selection.as_ref(),
             seen: &seen,
+            persona: None,
             limits: Limits::default(),
         };
         let mut talk = Talk { calls: vec![], proposals: vec![], answer: String::new() };

@@ -59,8 +59,57 @@ pub fn write(root: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
         Err(_) => make_folders(target.parent().unwrap_or(root))?,
     }
     let mut file = AtomicWriteFile::open(&target)?;
+    #[cfg(test)]
+    super::crash::half(|half| file.write_all(half), bytes)?;
     file.write_all(bytes)?;
-    file.commit()
+    #[cfg(test)]
+    {
+        super::crash::point();
+        file.sync_all()?;
+        super::crash::point();
+    }
+    file.commit()?;
+    #[cfg(test)]
+    super::crash::point();
+    Ok(())
+}
+
+/// Removes a file. Durable.
+pub fn remove(path: &Path) -> io::Result<()> {
+    #[cfg(test)]
+    super::crash::point();
+    std::fs::remove_file(path)?;
+    #[cfg(test)]
+    super::crash::point();
+    sync_folder(path.parent().unwrap_or(path))
+}
+
+/// Gives a file another name in its folder. Durable.
+pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::rename(from, to)?;
+    sync_folder(to.parent().unwrap_or(to))
+}
+
+/// Removes what a kill left of writing `path`: files beside it with the name that [`write`] gives to unfinished ones, and whose bytes are `ours`.
+/// Does what it can: a leftover is hidden and does no harm.
+pub(super) fn clear_leftovers(path: &Path, ours: impl Fn(&[u8]) -> bool) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|n| n.to_str())) else {
+        return;
+    };
+    let is_unfinished = |found: &str| {
+        let random =
+            found.strip_prefix('.').and_then(|n| n.strip_prefix(name)).and_then(|n| n.strip_prefix('.'));
+        random.is_some_and(|r| r.len() == 6 && r.bytes().all(|b| b.is_ascii_alphanumeric()))
+    };
+    for item in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_file = item.file_type().is_ok_and(|kind| kind.is_file());
+        if is_file
+            && item.file_name().to_str().is_some_and(is_unfinished)
+            && std::fs::read(item.path()).is_ok_and(|bytes| ours(&bytes))
+        {
+            let _ = std::fs::remove_file(item.path());
+        }
+    }
 }
 
 /// Gives a finished folder its name, in the folder that it is already in. Durable.
@@ -77,6 +126,8 @@ pub(super) fn make_folders(folder: &Path) -> io::Result<()> {
     if let Some(parent) = folder.parent() {
         make_folders(parent)?;
     }
+    #[cfg(test)]
+    super::crash::point();
     match std::fs::create_dir(folder) {
         Err(e) if e.kind() != io::ErrorKind::AlreadyExists => Err(e),
         _ => sync_folder(folder.parent().unwrap_or(folder)),

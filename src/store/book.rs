@@ -3,28 +3,34 @@
 //! Never writes, never follows a symbolic link out of the folder, and never refuses a book for one broken file: what
 //! can't be read as meant becomes a warning with its place.
 
+mod canon;
 mod chapter;
 pub(crate) mod decode;
 mod entry;
 mod fields;
 mod kind;
 mod layout;
+mod linked;
 mod load;
+mod many;
 mod markup;
+mod names;
 mod scan;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use self::entry::Part;
+use self::canon::{Found, Piece, Rules};
+use self::entry::Shape;
+use self::kind::Vocabulary;
 use self::layout::{Layout, Zone};
 use self::load::Loaded;
 use crate::config;
-use crate::domain::book::{Book, BookSettings, Note, Warning};
-use crate::domain::codex::{Entry, EntryType, Soul, TypeFrom};
+use crate::domain::book::{Book, BookSettings, Warning};
+use crate::domain::codex::{Entry, Soul};
 use crate::domain::ids::BookPath;
-use crate::domain::passage::{fold, readable_stem};
+use crate::domain::passage::fold;
 
 /// Why a folder can't be read as a book.
 #[derive(Debug, thiserror::Error)]
@@ -59,30 +65,39 @@ pub fn read(root: &Path) -> Result<Book, ReadError> {
     std::fs::read_dir(&root).map_err(failed)?;
     let settings = Settings::read(&root)?;
     let found = scan::scan(&root);
-    let (layout, missing) = Layout::of(&root, &settings.read, &found.folders);
-    let mut draft = Draft { layout, book: Book::default(), canon: vec![], chapters: vec![] };
-    draft.book.warnings.extend_from_slice(&settings.warnings);
-    draft.book.warnings.extend(missing.into_iter().map(|(value, message)| settings.warning(&value, message)));
-    draft.book.warnings.extend(found.warnings);
-    for loaded in load::load(&without_doubles(&draft.layout, found.files)) {
-        match loaded {
-            Ok(file) => draft.place(file),
-            Err(warning) => draft.book.warnings.push(warning),
+    let (layout, missing) = Layout::of(&settings.read, &found.folders, |dir| root.join(dir).is_dir());
+    let paths = found.files.iter().map(|file| &file.path);
+    let rules = Rules::new(layout, Vocabulary::of(&settings.read), paths);
+    let mut book = Book { folders: found.folders, ..Book::default() };
+    let set =
+        settings.read.codex_dirs.iter().chain(&settings.read.manuscript_dir).chain(&settings.read.notes_dir);
+    let existing: Vec<String> = set.filter(|dir| root.join(dir).is_dir()).cloned().collect();
+    book.folders.extend(existing);
+    book.warnings.extend_from_slice(&settings.warnings);
+    book.warnings.extend(missing.into_iter().map(|(value, message)| settings.warning(&value, message)));
+    book.warnings.extend(found.warnings);
+    let files = without_doubles(&rules, found.files);
+    let mut pieces = Vec::with_capacity(files.len());
+    for read in load::map(&files, |file| Ok(rules.piece(load::load(file, &rules.words)?))) {
+        match read {
+            Ok(piece) => pieces.push(piece),
+            Err(warning) => book.warnings.push(warning),
         }
     }
-    draft.book.name =
+    book.embedded = linked::follow(&mut pieces, &rules.words);
+    book.name =
         root.file_name().map_or_else(|| "book".to_owned(), |name| name.to_string_lossy().into_owned());
-    Ok(draft.finish(settings))
+    Ok(Draft { rules, book, chapters: vec![] }.finish(pieces, settings))
 }
 
 /// Leaves out plain text outside the manuscript, and links to files that are read anyway for the same purpose.
-fn without_doubles(layout: &Layout, files: Vec<scan::File>) -> Vec<scan::File> {
+fn without_doubles(rules: &Rules, files: Vec<scan::File>) -> Vec<scan::File> {
     let mut files: Vec<_> =
-        files.into_iter().filter(|f| f.is_markdown() || layout.zone(&f.path) == Zone::Manuscript).collect();
+        files.into_iter().filter(|f| f.is_markdown() || rules.zone(&f.path) == Zone::Manuscript).collect();
     if files.iter().any(|file| file.target.is_some()) {
         let own = files.iter().filter(|file| file.target.is_none());
-        let mut taken: HashSet<_> = own.map(|file| (layout.zone(&file.path), file.full.clone())).collect();
-        files.retain(|f| f.target.as_ref().is_none_or(|to| taken.insert((layout.zone(&f.path), to.clone()))));
+        let mut taken: HashSet<_> = own.map(|file| (rules.zone(&file.path), file.full.clone())).collect();
+        files.retain(|f| f.target.as_ref().is_none_or(|to| taken.insert((rules.zone(&f.path), to.clone()))));
     }
     files
 }
@@ -128,44 +143,17 @@ impl Settings {
     }
 }
 
-/// A type, and what said so.
-type Typed = (EntryType, TypeFrom);
-
 /// A book as it is put together.
 struct Draft {
-    layout: Layout,
+    rules: Rules,
     book: Book,
     chapters: Vec<Loaded>,
-    /// Files that may be canon, with the type that they give themselves.
-    canon: Vec<(Loaded, Option<Typed>)>,
 }
 
 impl Draft {
-    fn place(&mut self, file: Loaded) {
-        match self.layout.zone(&file.path) {
-            Zone::Manuscript => self.chapters.push(file),
-            Zone::Notes => {
-                self.book.warnings.extend(file.warnings());
-                self.book.notes.push(note(&file));
-            }
-            Zone::Codex => {
-                let own = entry::own_type(&file, true);
-                self.canon.push((file, own));
-            }
-            Zone::Flat => match entry::own_type(&file, false) {
-                Some(own) if self.layout.takes_canon_elsewhere() => self.canon.push((file, Some(own))),
-                _ if is_of_a_project(&file.path) => self.book.others.push(file.path),
-                _ => self.chapters.push(file),
-            },
-            Zone::Elsewhere => match entry::own_type(&file, true) {
-                Some(own) if self.layout.takes_canon_elsewhere() => self.canon.push((file, Some(own))),
-                _ => self.book.others.push(file.path),
-            },
-        }
-    }
-
-    fn finish(mut self, settings: Settings) -> Book {
-        let dir = self.layout.manuscript.as_deref();
+    fn finish(mut self, pieces: Vec<Piece>, settings: Settings) -> Book {
+        self.place(pieces);
+        let dir = self.rules.layout.manuscript.as_deref();
         let missing = layout::sort_chapters(&mut self.chapters, dir, &settings.read.order, |file| &file.path);
         for value in missing {
             let message = format!("there is no chapter `{value}` to put in order");
@@ -174,134 +162,137 @@ impl Draft {
         self.book.warnings.extend(self.chapters.iter().flat_map(Loaded::warnings));
         let placed: Vec<(u32, &Loaded)> = (1..).zip(&self.chapters).collect();
         self.book.chapters = load::map(&placed, |(position, file)| chapter::chapter(file, *position));
-        self.entries();
+        for entry in &self.book.entries {
+            push_warnings(&mut self.book.warnings, &entry.warnings);
+        }
+        sort_entries(&mut self.book.entries);
         self.book.others.sort();
         self.book.settings_text = settings.text.map(Arc::from);
         self.book.settings = settings.read;
         self.book
     }
 
-    /// Makes entries of what may be canon; the rest are other files.
-    fn entries(&mut self) {
-        let canon = std::mem::take(&mut self.canon);
-        let dossiers: HashSet<String> = canon
-            .iter()
-            .filter(|(file, _)| Part::of(&file.path) == Part::Dossier)
-            .filter_map(|(file, _)| file.path.parent().map(str::to_owned))
-            .collect();
-        let mut souls: Vec<(Loaded, Option<Typed>)> = vec![];
-        let mut mains: HashMap<String, usize> = HashMap::new();
-        let mut typed: Vec<(Loaded, Typed)> = vec![];
-        for (file, own) in canon {
-            let part = Part::of(&file.path);
-            if part == Part::Soul {
-                souls.push((file, own));
-                continue;
+    fn place(&mut self, pieces: Vec<Piece>) {
+        // The entry of a folder, with how much its file is the main one.
+        let mut mains: HashMap<String, (Shape, usize)> = HashMap::new();
+        let mut souls = vec![];
+        for piece in pieces {
+            match piece {
+                Piece::Chapter(file) => self.chapters.push(file),
+                Piece::Note(note, file) => {
+                    self.book.warnings.extend(file.warnings());
+                    self.book.notes.push(note);
+                }
+                Piece::Canon(entries, file) => {
+                    let shape = Shape::of(&file.path);
+                    let folder = file.path.parent().filter(|_| shape != Shape::Own && entries.len() == 1);
+                    if let Some(folder) = folder
+                        && mains.get(folder).is_none_or(|(known, _)| shape < *known)
+                    {
+                        mains.insert(folder.to_owned(), (shape, self.book.entries.len()));
+                    }
+                    self.book.entries.extend(entries);
+                }
+                Piece::Soul(file, typed) => souls.push((file, typed)),
+                Piece::Other(file, why) => self.other(file, why),
             }
-            let beside_dossier =
-                part != Part::Dossier && file.path.parent().is_some_and(|p| dossiers.contains(p));
-            let of_folder = if beside_dossier || self.is_index_of_many(&file.path) {
-                None
+        }
+        for (file, typed) in souls {
+            let main = file.path.parent().and_then(|folder| mains.get(folder));
+            if let Some(entry) = main.and_then(|(_, at)| self.book.entries.get_mut(*at)) {
+                entry.warnings.extend(file.warnings());
+                entry.soul = Some(Soul { path: file.path, text: file.text });
+            } else if let Some(typed) = typed {
+                self.book.entries.push(self.rules.alone(&file, typed));
             } else {
-                entry::folder_type(&file.path)
-            };
-            let Some(entry_type) = own.or(of_folder) else {
-                self.book.others.push(file.path);
-                continue;
-            };
-            if part != Part::Own
-                && let Some(folder) = file.path.parent()
-            {
-                mains.insert(folder.to_owned(), typed.len());
+                self.other(file, Some("it is the soul of no entry".to_owned()));
             }
-            typed.push((file, entry_type));
-        }
-        self.book.entries = load::map(&typed, |(file, entry_type)| entry::entry(file, entry_type.clone()));
-        for (file, own) in souls {
-            self.soul(file, own, &mains);
-        }
-        self.book.warnings.extend(self.book.entries.iter().flat_map(|entry| entry.warnings.iter().cloned()));
-        sort_entries(&mut self.book.entries);
-    }
-
-    /// Puts a soul beside its dossier; one that stands alone is an entry.
-    fn soul(&mut self, file: Loaded, own: Option<Typed>, mains: &HashMap<String, usize>) {
-        let main = file.path.parent().and_then(|folder| mains.get(folder));
-        if let Some(entry) = main.and_then(|at| self.book.entries.get_mut(*at)) {
-            entry.warnings.extend(file.warnings());
-            entry.soul = Some(Soul { path: file.path, text: file.text });
-        } else if let Some(entry_type) = own.or_else(|| entry::folder_type(&file.path)) {
-            self.book.entries.push(entry::entry(&file, entry_type));
-        } else {
-            self.book.others.push(file.path);
         }
     }
 
-    /// Whether a file is the index of a folder of entries, and none itself. (A style folder may be one guide.)
-    fn is_index_of_many(&self, path: &BookPath) -> bool {
-        let holds_entries =
-            |name: &str| kind::from_folder(name).is_some_and(|folder| folder != EntryType::Style);
-        Part::of(path) == Part::Index
-            && (path.parent().is_none_or(|dir| self.layout.is_codex(dir))
-                || entry::folder_name(path).is_some_and(holds_entries))
+    fn other(&mut self, file: Loaded, why: Option<String>) {
+        self.book.warnings.extend(file.warnings());
+        if let Some(why) = why {
+            self.book.not_canon.insert(file.path.clone(), why);
+        }
+        self.book.others.push(file.path);
+    }
+}
+
+/// Adds warnings, those that many entries of one file share once.
+fn push_warnings(all: &mut Vec<Warning>, more: &[Warning]) {
+    for warning in more {
+        let last = all.iter().rev().take_while(|known| known.path == warning.path);
+        if !last.into_iter().any(|known| known == warning) {
+            all.push(warning.clone());
+        }
     }
 }
 
 fn sort_entries(entries: &mut [Entry]) {
-    entries.sort_by_cached_key(|entry| (entry.entry_type, fold(&entry.name), entry.path.clone()));
+    entries.sort_by_cached_key(|entry| {
+        (entry.entry_type, fold(&entry.name), entry.path.clone(), entry.body.start)
+    });
 }
 
-/// Files that a project keeps beside its text.
-fn is_of_a_project(path: &BookPath) -> bool {
-    matches!(
-        path.stem().to_lowercase().as_str(),
-        "readme" | "license" | "licence" | "changelog" | "contributing"
-    )
-}
-
-fn note(file: &Loaded) -> Note {
-    let fields = &file.front.fields;
-    let heading = || {
-        let lines = markup::lines(&file.text[file.split.body_start..]);
-        markup::headings(&lines).into_iter().next().map(|heading| heading.text)
-    };
-    Note {
-        path: file.path.clone(),
-        title: fields::get(fields, &["title"])
-            .and_then(fields::text)
-            .or_else(heading)
-            .unwrap_or_else(|| readable_stem(file.path.stem())),
-        tags: kind::tags(fields),
-        text: Arc::clone(&file.text),
-    }
-}
-
-/// Returns the book with another text in place of the file at `path`, e.g. one that is not saved yet: chapter, entry, soul or note.
-/// A path that the book does not have changes nothing.
+/// Returns the book with another text in place of the file at `path`, e.g. one that is not saved yet: chapter, entry, soul or note. A file
+/// with entries is split anew; one that would be no canon any more while it is written stays what it was. A path that the book does not have changes nothing.
 pub fn with_text(book: &Book, path: &BookPath, text: impl Into<Arc<str>>) -> Book {
-    let file = Loaded::of(path.clone(), text.into());
+    let words = Vocabulary::of(&book.settings);
+    let file = Loaded::of(path.clone(), text.into(), &words);
     let mut book = book.clone();
     book.warnings.retain(|warning| &warning.path != path);
     if let Some(at) = book.chapters.iter().position(|chapter| &chapter.path == path) {
         let position = u32::try_from(at + 1).unwrap_or(u32::MAX);
         book.chapters[at] = chapter::chapter(&file, position);
     } else if let Some(at) = book.notes.iter().position(|note| &note.path == path) {
-        book.notes[at] = note(&file);
-    } else if let Some(entry) = book.entries.iter_mut().find(|entry| &entry.path == path) {
-        let soul = entry.soul.take();
-        let entry_type =
-            entry::own_type(&file, true).unwrap_or_else(|| (entry.entry_type, entry.type_from.clone()));
-        *entry = Entry { soul, ..entry::entry(&file, entry_type) };
+        book.notes[at] = canon::note(&file);
+    } else if let Some(first) = book.entries.iter().position(|entry| &entry.path == path) {
+        let rules = rules_of(&book, words);
+        let before = &book.entries[first];
+        let (soul, was_one) = (before.soul.clone(), before.heading.is_none());
+        // What is wrong with the soul's own file.
+        let of_soul: Vec<Warning> = before.warnings.iter().filter(|w| &w.path != path).cloned().collect();
+        let mut entries = match rules.canon(&file, rules.zone(path)) {
+            Found::Entries(entries) => entries,
+            _ if was_one => vec![rules.alone(&file, (before.entry_type, before.type_from.clone()))],
+            _ => vec![],
+        };
+        linked::follow_in(&book, &mut entries, &file, &rules.words);
+        if let [only] = &mut entries[..] {
+            only.soul = soul;
+            only.warnings.extend(of_soul);
+        }
+        for entry in &entries {
+            push_warnings(&mut book.warnings, &entry.warnings);
+        }
+        book.entries.retain(|entry| &entry.path != path);
+        book.entries.extend(entries);
         sort_entries(&mut book.entries);
-    } else if let Some(soul) =
-        book.entries.iter_mut().filter_map(|e| e.soul.as_mut()).find(|s| &s.path == path)
+    } else if let Some(entry) =
+        book.entries.iter_mut().find(|e| e.soul.as_ref().is_some_and(|soul| &soul.path == path))
     {
-        soul.text = Arc::clone(&file.text);
+        entry.warnings.retain(|warning| &warning.path != path);
+        entry.warnings.extend(file.warnings());
+        entry.soul = Some(Soul { path: path.clone(), text: Arc::clone(&file.text) });
     } else {
         return book;
     }
-    book.warnings.extend(file.warnings());
+    push_warnings(&mut book.warnings, &file.warnings());
     book
+}
+
+/// The rules of a book that is read already.
+fn rules_of(book: &Book, words: Vocabulary) -> Rules {
+    let paths = || {
+        let chapters = book.chapters.iter().map(|c| &c.path);
+        let others = book.notes.iter().map(|n| &n.path).chain(&book.others);
+        chapters.chain(book.entries.iter().map(|e| &e.path)).chain(others)
+    };
+    let is_folder = |dir: &str| book.folders.iter().any(|folder| folder == dir);
+    let top: Vec<String> = book.folders.iter().filter(|folder| !folder.contains('/')).cloned().collect();
+    let (layout, _) = Layout::of(&book.settings, &top, is_folder);
+    Rules::new(layout, words, paths())
 }
 
 /// Finds the book that holds `start`: the nearest folder upwards with `scritorio.toml` or a `.scritorio` folder, else the nearest with a

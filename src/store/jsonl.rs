@@ -81,7 +81,11 @@ fn append_bytes(file: &mut File, mut bytes: Vec<u8>) -> io::Result<()> {
             bytes.insert(0, b'\n');
         }
     }
+    #[cfg(test)]
+    super::crash::half(|half| file.write_all(half), &bytes)?;
     let written = file.write_all(&bytes).and_then(|()| file.sync_data());
+    #[cfg(test)]
+    super::crash::point();
     if written.is_err() {
         // A disk that is full may have taken half a line. Readers skip it; without it they need not.
         let _ = file.set_len(length);

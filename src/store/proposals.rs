@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
+use crate::domain::passage::sha256_hex;
 use crate::proposal::{Proposal, Status};
 
 use super::{home, jsonl};
@@ -31,6 +32,15 @@ pub enum Event {
     Edited {
         /// Which file of the proposal, from 0.
         file: usize,
+        /// The whole file as it would be.
+        proposed: String,
+    },
+    /// The author settled a file that they and the proposal had both changed in the same place.
+    Resolved {
+        /// Which file of the proposal, from 0.
+        file: usize,
+        /// The whole file as the author saw it then.
+        base: String,
         /// The whole file as it would be.
         proposed: String,
     },
@@ -91,8 +101,12 @@ pub struct Queued {
     pub turn: TurnId,
     /// Why it was rejected.
     pub why: Option<String>,
+    /// When it was made, RFC 3339 in UTC.
+    pub proposed_at: String,
     /// When the last event happened, RFC 3339 in UTC.
     pub at: String,
+    /// How many steps changed its files: it was applied, undone, redone. The journal numbers them from 1.
+    pub steps: usize,
 }
 
 /// Everything that the queue holds.
@@ -132,7 +146,17 @@ impl Queue {
             let fits = proposal.id == line.id;
             if fits {
                 let (status, why) = (Status::Pending, None);
-                self.items.push(Queued { proposal, status, session, turn, why, at: line.at });
+                let proposed_at = line.at.clone();
+                self.items.push(Queued {
+                    proposal,
+                    status,
+                    session,
+                    turn,
+                    why,
+                    proposed_at,
+                    at: line.at,
+                    steps: 0,
+                });
             }
             return fits;
         };
@@ -143,8 +167,21 @@ impl Queue {
                 change.proposed = Some(proposed);
                 queued.proposal.edited = true;
             }
-            Event::Applied { .. } | Event::Redone { .. } => queued.status = Status::Applied,
-            Event::Undone { .. } => queued.status = Status::Undone,
+            Event::Resolved { file, base, proposed } => {
+                let Some(change) = queued.proposal.files.get_mut(file) else { return false };
+                change.base_hash = Some(sha256_hex(&base));
+                change.base = Some(base);
+                change.proposed = Some(proposed);
+                queued.proposal.edited = true;
+            }
+            Event::Applied { .. } | Event::Redone { .. } => {
+                queued.status = Status::Applied;
+                queued.steps += 1;
+            }
+            Event::Undone { .. } => {
+                queued.status = Status::Undone;
+                queued.steps += 1;
+            }
             Event::Rejected { why } => {
                 queued.status = Status::Rejected;
                 queued.why = why;
@@ -212,7 +249,7 @@ mod tests {
         append(root.path(), &other, Event::Rejected { why: Some("too soon".into()) }).unwrap();
         let queue = load(root.path()).unwrap();
         assert_eq!(queue.skipped, 0);
-        assert_eq!(queue.items[0].status, Status::Applied);
+        assert_eq!((queue.items[0].status, queue.items[0].steps), (Status::Applied, 3));
         assert!(queue.items[0].proposal.edited);
         assert_eq!(queue.items[0].proposal.files[0].text(), "role: friend\n");
         assert_eq!(queue.items[1].why.as_deref(), Some("too soon"));

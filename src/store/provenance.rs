@@ -163,8 +163,12 @@ impl Ledger {
         } else if whole.last().is_some_and(|b| *b != b'\n') {
             line.insert(0, b'\n');
         }
+        #[cfg(test)]
+        super::crash::half(|half| file.write_all(half), &line)?;
         file.write_all(&line)?;
         file.sync_data()?;
+        #[cfg(test)]
+        super::crash::point();
         let anchor = self.anchor(&machine)?;
         // A chain that does not reach its anchor was cut. The old anchor stays, so that it shows for good.
         if anchor.is_none_or(|a| a.holds(&hashes)) {
@@ -208,6 +212,15 @@ impl Ledger {
         }
         records.sort_by(|a, b| a.0.cmp(&b.0));
         Ok(records)
+    }
+
+    /// Returns the last thing that was recorded about a proposal.
+    pub fn last_fate(&self, id: &ProposalId) -> io::Result<Option<FateRecord>> {
+        let fate = |(_, record)| match record {
+            Record::Fate(fate) if fate.proposal == *id => Some(fate),
+            _ => None,
+        };
+        Ok(self.records()?.into_iter().rev().find_map(fate))
     }
 
     fn verdict(&self, machine: &str) -> io::Result<Verdict> {

@@ -39,12 +39,15 @@ pub struct Kept {
     pub preface: Preface,
 }
 
-/// What the model is told before the question of a turn: which proposals the author has refused since, and why.
+/// What the model is told before the question of a turn: what has become of its proposals since.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Preface {
     /// The proposals that it is about.
     #[serde(default)]
     pub told: Vec<ProposalId>,
+    /// What became of each of them, in the same order. In files of earlier versions it is missing, and all were rejected.
+    #[serde(default)]
+    pub fates: Vec<String>,
     /// What was said, in the shape of [`Kept::items`].
     #[serde(default)]
     pub items: Vec<Value>,
@@ -190,7 +193,11 @@ mod tests {
     }
 
     fn preface() -> Preface {
-        Preface { told: vec![ProposalId::new("p-1")], items: vec![json!({"author": "Not yet."})] }
+        Preface {
+            told: vec![ProposalId::new("p-1")],
+            fates: vec!["rejected".into()],
+            items: vec![json!({"author": "Not yet."})],
+        }
     }
 
     fn kept(id: &str) -> Kept {

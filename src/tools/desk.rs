@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::canon::index::Index;
+use crate::canon::meaning::ByMeaning;
 use crate::canon::story_time::Now;
 use crate::domain::book::Book;
 use crate::domain::ids::BookPath;
@@ -18,6 +19,8 @@ pub struct Desk<'a> {
     pub book: &'a Book,
     /// The index of that book.
     pub index: &'a Index,
+    /// Who finds texts by what they mean, where the author switched that on.
+    pub meaning: Option<&'a dyn ByMeaning>,
     /// The open document: a chapter, an entry or a note.
     pub current: Option<&'a BookPath>,
     /// The chapter as of which canon is told where the open document is none: the one that was open last.
@@ -26,6 +29,8 @@ pub struct Desk<'a> {
     pub selection: Option<&'a Selection>,
     /// What tools returned earlier in this conversation.
     pub seen: &'a Seen,
+    /// Id of the board member who is talking; `None`: the default one.
+    pub persona: Option<&'a str>,
     /// Limits of one call.
     pub limits: Limits,
 }

@@ -2,11 +2,21 @@
 
 mod create;
 mod field;
+mod near;
+mod note;
+mod persona;
+mod relationship;
 mod revise;
+mod scene;
+mod soul;
 mod target;
 mod update;
 
 pub(super) use create::CreateEntry;
+pub(super) use note::CreateNote;
+pub(super) use persona::UpdatePersona;
+pub(super) use relationship::RecordRelationship;
+pub(super) use scene::CreateScene;
 pub(super) use update::{UpdateCharacter, UpdateEntry};
 
 use schemars::JsonSchema;
@@ -14,8 +24,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::domain::ids::BookPath;
-use crate::domain::passage;
+use crate::domain::{frontmatter, passage, safe_text};
 use crate::proposal::FileChange;
+use crate::tools::ToolError;
 
 /// What every result of a drafted change says.
 const NOTE: &str = "Nothing has been written. The author sees this as a proposal and decides.";
@@ -52,6 +63,42 @@ impl FieldValue {
             }
         }
     }
+}
+
+/// Checks a title or name: one line that says something.
+fn checked_name<'a>(field: &str, name: &'a str, longest: usize) -> Result<&'a str, ToolError> {
+    let name = name.trim();
+    let allowed = format!("a name on one line, up to {longest} characters");
+    let bad = |what: &str| Err(ToolError::in_field(field, format!("`{field}` {what}"), &[&allowed]));
+    if !name.chars().any(char::is_alphanumeric) {
+        return bad("holds no letter or digit");
+    }
+    if name.chars().count() > longest {
+        return bad("is too long");
+    }
+    if safe_text::line(name) != name {
+        return bad("holds a line break or an invisible character");
+    }
+    Ok(name)
+}
+
+/// A file that is not there yet.
+fn new_file(path: BookPath, proposed: String) -> FileChange {
+    FileChange { path, base: None, base_hash: None, proposed: Some(proposed) }
+}
+
+/// The line end of most of the texts; without any, a line feed.
+fn line_end_of_most<'a>(texts: impl Iterator<Item = &'a str>) -> &'static str {
+    let (crlf, all) =
+        texts.fold((0, 0), |(crlf, all), text| (crlf + usize::from(text.contains("\r\n")), all + 1));
+    if crlf * 2 > all { "\r\n" } else { "\n" }
+}
+
+/// What a text says below a frontmatter that a model put before it, and whether there was one.
+fn without_frontmatter(text: &str) -> (&str, bool) {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let start = frontmatter::split(text).body_start;
+    (&text[start..], start > 0)
 }
 
 /// A change to a file that is there.

@@ -1,21 +1,27 @@
 //! Tools that look things up.
 
 mod context;
+mod found;
+mod knowledge;
 mod list;
 mod manuscript;
+mod notes;
 mod portion;
 mod search;
+mod search_manuscript;
 mod story_time;
 
 pub(super) use context::GetContext;
+pub(super) use knowledge::SearchKnowledge;
 pub(super) use list::ListEntries;
 pub(super) use manuscript::Manuscript;
+pub(super) use notes::{ReadNote, SearchNotes};
 pub(super) use search::SearchCodex;
+pub(super) use search_manuscript::SearchManuscript;
 
 use serde_json::{Map, Value, json};
 
 use super::Desk;
-use crate::canon::lookup;
 use crate::domain::codex::EntryType;
 
 /// A name as a question writes it: words that begin with a capital letter (or one outside of ASCII), with small words between them. Written
@@ -72,8 +78,11 @@ fn shorten_value(value: &Value, max_chars: usize, max_items: usize) -> (Value, b
 
 /// What the model is told when there is no entry of that name: names that are near, and entries of other types that bear it.
 pub(super) fn not_found(desk: &Desk<'_>, entry_type: EntryType, name: &str) -> Map<String, Value> {
-    let near = lookup::find(desk.book, Some(entry_type), name).near;
-    let other_types: Vec<Value> = lookup::same_name(desk.book, name)
+    let near = desk.index.known().find(desk.book, Some(entry_type), name).near;
+    let other_types: Vec<Value> = desk
+        .index
+        .known()
+        .same_name(desk.book, name)
         .into_iter()
         .filter(|e| e.entry_type != entry_type)
         .map(|e| json!({"type": e.entry_type, "name": e.name}))

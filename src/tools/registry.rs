@@ -5,8 +5,13 @@
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use super::propose::{CreateEntry, UpdateCharacter, UpdateEntry};
-use super::read::{GetContext, ListEntries, Manuscript, SearchCodex};
+use super::propose::{
+    CreateEntry, CreateNote, CreateScene, RecordRelationship, UpdateCharacter, UpdateEntry, UpdatePersona,
+};
+use super::read::{
+    GetContext, ListEntries, Manuscript, ReadNote, SearchCodex, SearchKnowledge, SearchManuscript,
+    SearchNotes,
+};
 use super::{Desk, Effect, Force, Outcome, ProposeTool, ReadTool, ToolError, ToolSpec, arguments, schema};
 use crate::domain::codex::EntryType;
 use crate::domain::safe_text;
@@ -26,7 +31,7 @@ impl std::fmt::Debug for Registry {
 }
 
 impl Registry {
-    /// The thirteen advisor tools.
+    /// The advisor tools.
     pub fn advisor() -> Self {
         let contexts = EntryType::ALL.into_iter().map(GetContext);
         let registry = Self::default().reads_prose(Manuscript);
@@ -34,9 +39,17 @@ impl Registry {
             .fold(registry, Self::reads_canon)
             .reads_canon(ListEntries)
             .reads_canon(SearchCodex)
+            .reads_prose(SearchManuscript)
+            .reads_prose(SearchKnowledge)
+            .reads_prose(SearchNotes)
+            .reads_prose(ReadNote)
             .proposes(UpdateEntry)
             .proposes(CreateEntry)
             .proposes(UpdateCharacter)
+            .also_proposes(RecordRelationship)
+            .also_proposes(CreateScene)
+            .also_proposes(CreateNote)
+            .also_proposes(UpdatePersona)
     }
 
     /// The twelve canon-only tools of `ai tool-smoke`.
@@ -122,6 +135,16 @@ impl Registry {
         })
     }
 
+    /// Adds a tool that drafts a change and is not part of the canon-only subset.
+    #[must_use]
+    pub fn also_proposes<T: ProposeTool>(self, tool: T) -> Self {
+        let mut registry = self.proposes(tool);
+        if let Some((spec, _)) = registry.tools.last_mut() {
+            spec.canon = false;
+        }
+        registry
+    }
+
     fn reads<T: ReadTool>(self, tool: T, effect: Effect) -> Self {
         let (name, about, force) = (tool.name(), tool.about(), tool.force());
         self.add(name, about, effect, force, move |desk, args: T::Args| {
@@ -164,7 +187,7 @@ mod tests {
     use super::*;
     use crate::tools::testing::{REGISTRY, Shelf, path};
 
-    const ADVISOR: [&str; 13] = [
+    const ADVISOR: [&str; 21] = [
         "get_manuscript_context",
         "get_character_context",
         "get_location_context",
@@ -175,9 +198,17 @@ mod tests {
         "get_style_context",
         "list_codex_entries",
         "search_codex",
+        "search_manuscript",
+        "search_knowledge",
+        "search_notes",
+        "read_note",
         "propose_codex_update",
         "propose_codex_create",
         "propose_character_update",
+        "propose_relationship",
+        "propose_scene_create",
+        "propose_note_create",
+        "propose_persona_update",
     ];
 
     fn shelf() -> Shelf {
@@ -188,12 +219,12 @@ mod tests {
     }
 
     #[test]
-    fn the_thirteen_tools_stand_in_their_order_and_twelve_of_them_need_no_manuscript() {
+    fn the_tools_stand_in_their_order_and_twelve_of_them_need_canon_alone() {
         let names = |r: &Registry| r.specs().map(|s| s.name).collect::<Vec<_>>();
         assert_eq!(names(&Registry::advisor()), ADVISOR);
-        assert_eq!(names(&Registry::canon_only()), ADVISOR[1..]);
+        assert_eq!(names(&Registry::canon_only()), [&ADVISOR[1..10], &ADVISOR[14..17]].concat());
         let without = Registry::advisor().without(&["search_codex".to_owned()]);
-        assert_eq!(without.specs().count(), 12);
+        assert_eq!(without.specs().count(), ADVISOR.len() - 1);
         assert!(without.spec("search_codex").is_none());
     }
 
@@ -225,6 +256,10 @@ mod tests {
             ("Give me a list of all items", false, Some("list_codex_entries")),
             ("Tell me about the location Port Amity", false, Some("get_location_context")),
             ("Where is Port Amity?", false, Some("search_codex")),
+            ("Search my notes for the ending", false, Some("search_notes")),
+            ("search the manuscript for gulls", false, Some("search_manuscript")),
+            ("Where did I note down her age?", false, None),
+            ("Which of my notes matter for the manuscript?", false, None),
             ("What is wrong with this passage?", true, Some("get_manuscript_context")),
             ("Is this paragraph too long?", true, Some("get_manuscript_context")),
             ("Who is Mira talking to in this scene?", true, Some("get_manuscript_context")),
@@ -325,7 +360,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_arguments_make_a_tool_panic_and_an_error_names_a_field(
-            tool in 0_usize..13,
+            tool in 0_usize..ADVISOR.len(),
             values in prop::collection::vec(prop::option::of(json_value()), 8),
             open in any::<bool>(),
         ) {
@@ -373,6 +408,10 @@ mod tests {
             ("get_character_context", json!({"name": "Mira Okafor"})),
             ("list_codex_entries", json!({"entryType": "character"})),
             ("search_codex", json!({"query": "Mira"})),
+            ("search_manuscript", json!({"query": "Mira"})),
+            ("search_knowledge", json!({"query": "Mira"})),
+            ("search_notes", json!({"query": "Mira"})),
+            ("read_note", json!({"path": "plan.md"})),
         ] {
             let result = crate::tools::testing::call(&shelf.desk(), tool, &args).unwrap().result;
             assert!(

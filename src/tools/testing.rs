@@ -40,11 +40,13 @@ impl Shelf {
     pub(super) fn desk(&self) -> Desk<'_> {
         Desk {
             book: &self.book,
+            meaning: None,
             index: self.index.get_or_init(|| Index::of(&self.book)),
             current: None,
             chapter: None,
             selection: None,
             seen: &NOTHING,
+            persona: None,
             limits: Limits::default(),
         }
     }

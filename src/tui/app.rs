@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
 use crate::canon::mentions::Names;
@@ -18,6 +19,7 @@ use super::keymap::Keymap;
 use super::layout::{Areas, Pane};
 use super::msg::Notice;
 use super::popups::Popup;
+use super::popups::diff::Marks;
 use super::theme::{Depth, Theme};
 use super::widgets::input::Input;
 
@@ -57,6 +59,22 @@ pub(super) struct App {
     pub(super) now: Instant,
     /// When the author last typed into a text: a popup never opens by itself within a second of it.
     pub(super) typed_at: Option<Instant>,
+    /// When any key was last pressed.
+    pub(super) keyed_at: Option<Instant>,
+    /// When the last key came that a paste could have sent.
+    pub(super) plain_at: Option<Instant>,
+    /// A key that decides something, until it is certain that it came alone.
+    pub(super) held: Option<(KeyEvent, Instant)>,
+    /// The proposal whose popup opens by itself in a moment.
+    pub(super) to_review: Option<ProposalId>,
+    /// The proposals in the order in which the author goes through them.
+    pub(super) sitting: Vec<ProposalId>,
+    /// What the author did to proposals in this run.
+    pub(super) marks: HashMap<ProposalId, Marks>,
+    /// How differences are arranged.
+    pub(super) diff_look: super::widgets::diff::Look,
+    /// Edits of proposals that are being kept before the program ends.
+    pub(super) keeping: usize,
     /// When `Esc` was last pressed.
     pub(super) escaped_at: Option<Instant>,
     /// Name of the provider and of the model, as the next question would use them.
@@ -172,6 +190,15 @@ impl App {
 
     /// Whether anything on screen moves by itself.
     pub(super) fn moves(&self) -> bool {
-        self.chat.is_busy() || self.notice.is_some() || !self.waiting.is_empty()
+        self.chat.is_busy() || self.notice.is_some() || !self.waiting.is_empty() || self.to_review.is_some()
+    }
+
+    /// Lays the cards of all proposals out again.
+    pub(super) fn touch_cards(&mut self) {
+        for turn in &mut self.chat.turns {
+            if !turn.proposals.is_empty() {
+                turn.touch();
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::domain::book::Book;
 use crate::domain::ids::BookPath;
 use crate::domain::passage::find_quote;
-use crate::editor::{Buffer, PartCount, Row, View};
+use crate::editor::{Buffer, Motion, PartCount, Row, View};
 use crate::workbench::{Document, Selection};
 
 use super::panes::manuscript::{Look, NamedLines};
@@ -173,6 +173,27 @@ impl OpenDocument {
             text: text.into(),
         })
     }
+}
+
+/// Returns the motion that a command whose name begins with `move-` stands for.
+pub(super) fn motion_named(command: &str) -> Option<Motion> {
+    Some(match command {
+        "move-left" => Motion::Left,
+        "move-right" => Motion::Right,
+        "move-up" => Motion::Up,
+        "move-down" => Motion::Down,
+        "move-word-left" => Motion::WordLeft,
+        "move-word-right" => Motion::WordRight,
+        "move-row-start" => Motion::RowStart,
+        "move-row-end" => Motion::RowEnd,
+        "move-paragraph-up" => Motion::ParagraphUp,
+        "move-paragraph-down" => Motion::ParagraphDown,
+        "move-page-up" => Motion::PageUp,
+        "move-page-down" => Motion::PageDown,
+        "move-text-start" => Motion::DocumentStart,
+        "move-text-end" => Motion::DocumentEnd,
+        _ => return None,
+    })
 }
 
 /// Writes how a text begins and ends. Of a long one, `last` is its end, and what is between is not needed.

@@ -1,7 +1,7 @@
 //! Everything that the interface asks the outside to do. Data only: `runtime` does it, in the background.
 
 use crate::domain::codex::EntryType;
-use crate::domain::ids::{BookPath, SessionId};
+use crate::domain::ids::{BookPath, ProposalId, SessionId};
 use crate::workbench::Ask;
 
 use super::document::Place;
@@ -33,6 +33,10 @@ pub(super) enum Effect {
     Peek(Box<Ask>),
     /// Put the story in the order of its time, and show it.
     Timeline,
+    /// Compare a proposal with the files as they are.
+    Compare(ProposalId),
+    /// Gather what led to a proposal.
+    Evidence(ProposalId),
     /// Judge a proposal.
     Judge(Verdict),
     /// Look for words in the whole book.

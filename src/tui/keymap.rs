@@ -363,7 +363,8 @@ mod tests {
             meaning(Context::Manuscript, KeyCode::Right, shift | KeyModifiers::CONTROL),
             Some("move-word-right")
         );
-        assert_eq!(meaning(Context::Diff, KeyCode::Char('A'), shift), None);
+        assert_eq!(meaning(Context::Diff, KeyCode::Char('A'), shift), Some("accept-all-seen"));
+        assert_eq!(meaning(Context::Diff, KeyCode::Char('R'), shift), None);
         assert_eq!(meaning(Context::Chat, KeyCode::Enter, shift), Some("new-line"));
         assert_eq!(meaning(Context::List, KeyCode::Up, shift), None);
     }

@@ -11,10 +11,13 @@ use crate::domain::book::Book;
 use crate::domain::codex::EntryType;
 use crate::domain::conversation::Failure;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
-use crate::workbench::{Document, Finished, Hit, PastConversation, Peek, QueuedProposal, Recovered};
+use crate::workbench::{
+    Document, Evidence, Finished, Hit, PastConversation, Peek, QueuedProposal, Recovered,
+};
 
 use super::clipboard::Copied;
 use super::document::Place;
+use super::review::Compared;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -63,6 +66,16 @@ pub(super) enum Msg {
     Peeked(Result<Box<Peek>, Failure>),
     /// The queue of proposals was read.
     Proposals(Vec<QueuedProposal>),
+    /// A proposal was compared with the files as they are.
+    Compared(ProposalId, Result<Box<Compared>, String>),
+    /// What led to a proposal was gathered.
+    Evidence(Option<Box<Evidence>>),
+    /// Several proposals were accepted one after another, until one could not be.
+    AcceptedAll(Vec<QueuedProposal>, Option<(ProposalId, String)>),
+    /// Close the proposal that is open.
+    CloseProposal,
+    /// A key that decides something was alone: it counts.
+    KeySettled,
     /// A proposal was judged.
     Judged(ProposalId, &'static str, Result<Box<QueuedProposal>, String>),
     /// Look for words in the whole book.
@@ -138,6 +151,12 @@ pub(super) enum Verdict {
     Redo(ProposalId),
     /// Replace the proposed text of a file.
     Edit(ProposalId, usize, String),
+    /// Settle a file that both have changed: which, the text that was chosen over, the whole text as it should be.
+    Resolve(ProposalId, usize, String, String),
+    /// Settle files that both have changed, then accept.
+    Settle(ProposalId, Vec<(usize, String, String)>, Vec<Vec<bool>>),
+    /// Accept several, each with its chosen hunks, if its texts still have this stamp.
+    AcceptAll(Vec<(ProposalId, Vec<Vec<bool>>, String)>),
 }
 
 /// Why a document was not saved.

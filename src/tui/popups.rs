@@ -5,6 +5,7 @@ pub(super) mod card;
 pub(super) mod chooser;
 pub(super) mod confirm;
 pub(super) mod diff;
+pub(super) mod evidence;
 pub(super) mod field;
 pub(super) mod go_to;
 pub(super) mod help;
@@ -28,6 +29,7 @@ use ratatui::widgets::Paragraph;
 use super::keymap::Keymap;
 use super::msg::Msg;
 use super::theme::{Role, Theme};
+use crate::command::Context;
 
 /// Whatever lies over the panes.
 #[derive(Debug)]
@@ -46,6 +48,8 @@ pub(super) enum Popup {
     Timeline(Box<timeline::TimelinePopup>),
     /// A proposal to judge.
     Diff(Box<diff::DiffPopup>),
+    /// What led to a proposal.
+    Evidence(Box<evidence::EvidencePopup>),
 }
 
 /// What a popup says to a key. The same for every popup.
@@ -70,6 +74,36 @@ impl Popup {
             Self::Search(p) => p.key(key, keymap),
             Self::Timeline(p) => p.key(key, keymap),
             Self::Diff(p) => p.key(key, keymap, now),
+            Self::Evidence(p) => p.key(key, keymap),
+        }
+    }
+
+    /// Whether a key is the popup's own, although it also is one of a command that works everywhere.
+    pub(super) fn claims(&self, command: &str, key: &KeyEvent) -> bool {
+        let types = super::update::is_text(key);
+        match self {
+            Self::Chooser(_) | Self::Field(_) | Self::Search(_) | Self::Timeline(_) => {
+                types || command == "help"
+            }
+            Self::Confirm(p) => types || command == "help" || (command == "quit" && p.asks_to_quit()),
+            Self::Diff(p) => p.is_editing() && (types || command == "save"),
+            Self::Text(_) => command == "help",
+            Self::Evidence(_) => false,
+        }
+    }
+
+    /// Whether a key does something here that must not happen by accident: it counts only when it comes alone.
+    pub(super) fn decides(&self, key: &KeyEvent, keymap: &Keymap) -> bool {
+        match self {
+            Self::Diff(p) if p.is_editing() => false,
+            Self::Diff(_) => keymap.lookup(Context::Diff, key).is_some_and(|c| diff::counts_alone(c.name)),
+            Self::Confirm(p) => p.answers(key),
+            Self::Chooser(_)
+            | Self::Text(_)
+            | Self::Field(_)
+            | Self::Search(_)
+            | Self::Timeline(_)
+            | Self::Evidence(_) => false,
         }
     }
 
@@ -81,7 +115,7 @@ impl Popup {
             Self::Timeline(p) => p.paste(text),
             Self::Diff(p) => p.paste(text),
             Self::Search(p) => return Some(p.paste(text)),
-            Self::Text(_) | Self::Confirm(_) => {}
+            Self::Text(_) | Self::Confirm(_) | Self::Evidence(_) => {}
         }
         None
     }
@@ -92,6 +126,7 @@ impl Popup {
             Self::Chooser(p) => p.step(rows),
             Self::Text(p) => p.scroll(rows),
             Self::Diff(p) => p.scroll(rows),
+            Self::Evidence(p) => p.scroll(rows),
             Self::Search(p) => p.step(rows),
             Self::Timeline(p) => p.step(rows),
             Self::Confirm(_) | Self::Field(_) => {}
@@ -104,6 +139,7 @@ impl Popup {
             Self::Chooser(p) => p.lay_out(screen),
             Self::Text(p) => p.lay_out(screen, theme),
             Self::Diff(p) => p.lay_out(screen, theme),
+            Self::Evidence(p) => p.lay_out(screen, theme),
             Self::Search(p) => p.lay_out(screen),
             Self::Timeline(p) => p.lay_out(screen),
             Self::Confirm(_) | Self::Field(_) => {}
@@ -120,6 +156,7 @@ impl Popup {
             Self::Search(p) => p.draw(frame, theme),
             Self::Timeline(p) => p.draw(frame, theme),
             Self::Diff(p) => p.draw(frame, theme, keymap),
+            Self::Evidence(p) => p.draw(frame, theme),
         }
     }
 

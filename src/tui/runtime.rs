@@ -17,7 +17,7 @@ use super::clipboard::Clipboard;
 use super::effect::Effect;
 use super::msg::Msg;
 use super::terminal::Guard;
-use super::update::update;
+use super::update::{ALONE, update};
 use super::work::Work;
 use super::{terminal, view, work};
 
@@ -75,6 +75,8 @@ impl Loop {
                 (None, true) => Some(spun + SPIN),
                 (None, false) => None,
             };
+            let settles = app.held.as_ref().map(|(_, at)| *at + ALONE);
+            let wake = wake.into_iter().chain(settles).min();
             let mut urgent = false;
             let mut batch: Vec<Msg> = vec![];
             tokio::select! {
@@ -109,6 +111,9 @@ impl Loop {
             if app.moves() && now.duration_since(spun) >= SPIN {
                 spun = now;
                 batch.push(Msg::Tick(now));
+            }
+            if settles.is_some_and(|at| at <= now) {
+                batch.insert(0, Msg::KeySettled);
             }
             let changed = !batch.is_empty();
             for msg in batch {

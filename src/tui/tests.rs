@@ -19,7 +19,7 @@ use crate::workbench::{Overrides, Surroundings, Workbench};
 /// An author at a screen, with a copy of the example book, folders of her own, and the offline reader.
 pub(super) struct Author {
     pub(super) app: App,
-    bench: Workbench,
+    pub(super) bench: Workbench,
     runtime: tokio::runtime::Runtime,
     _folders: tempfile::TempDir,
     pub(super) quit: bool,
@@ -46,7 +46,7 @@ impl Author {
     }
 
     /// The same author in a new run of the program, after this one ended in whatever way.
-    fn comes_back(self) -> Self {
+    pub(super) fn comes_back(self) -> Self {
         let Self { app, bench, _folders: folders, .. } = self;
         let screen = app.screen;
         let root = bench.root().to_path_buf();
@@ -54,7 +54,7 @@ impl Author {
         Self::in_book(folders, &root, (screen.width, screen.height))
     }
 
-    fn happens_effect(&mut self, effect: Effect) {
+    pub(super) fn happens_effect(&mut self, effect: Effect) {
         self.follow(effect);
         self.lay_out();
     }
@@ -138,6 +138,19 @@ impl Author {
         self.happens(Msg::Tick(later));
     }
 
+    /// A tenth of a second passes: a key that came before it came alone.
+    pub(super) fn moment(&mut self) {
+        let later = self.app.now + Duration::from_millis(100);
+        self.happens(Msg::Tick(later));
+    }
+
+    /// Presses a key that decides something, as a hand does: alone.
+    pub(super) fn decides(&mut self, c: char) {
+        self.moment();
+        self.key(KeyCode::Char(c));
+        self.moment();
+    }
+
     pub(super) fn asks(&mut self, question: &str) {
         self.key(KeyCode::F(3));
         self.types(question);
@@ -170,12 +183,12 @@ impl Author {
     }
 
     #[track_caller]
-    fn sees_words(&mut self, words: &str) {
+    pub(super) fn sees_words(&mut self, words: &str) {
         let screen = self.sees();
         assert!(screen.contains(words), "{words:?} is not on screen:\n{screen}");
     }
 
-    fn file(&self, path: &str) -> Vec<u8> {
+    pub(super) fn file(&self, path: &str) -> Vec<u8> {
         std::fs::read(self.bench.root().join(path)).unwrap()
     }
 }
@@ -275,13 +288,13 @@ fn a_change_of_role_is_written_with_one_key_and_undone_with_another() {
     author.types("a");
     assert_eq!(author.file(path), before, "a key right after the popup opened was meant for something else");
     author.waits(1);
-    author.types("a");
+    author.decides('a');
     let after = String::from_utf8(author.file(path)).unwrap();
     let old = String::from_utf8(before.clone()).unwrap();
     let changed: Vec<_> = old.lines().zip(after.lines()).filter(|(a, b)| a != b).collect();
     assert_eq!(changed, [("role: protagonist", "role: antagonist")]);
     author.sees_words("✓ applied");
-    author.types("u");
+    author.decides('u');
     assert_eq!(author.file(path), before);
     author.sees_words("↶ undone");
 }
@@ -385,7 +398,7 @@ fn quitting_with_unsaved_words_asks_first() {
     author.control('q');
     assert!(!author.quit);
     author.sees_words("Unsaved changes");
-    author.types("s");
+    author.decides('s');
     assert!(author.quit);
     assert!(author.file("manuscript/01-the-listening-post.md").starts_with(b"x"));
 }
@@ -403,7 +416,7 @@ fn somebody_elses_words_are_never_overwritten() {
     author.sees_words("Changed on disk");
     author.waits(1);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs");
-    author.types("m");
+    author.decides('m');
     assert!(std::fs::read_to_string(&path).unwrap().starts_with("mine "));
 }
 
@@ -461,11 +474,11 @@ fn unsaved_words_of_a_run_that_was_killed_are_offered_and_restored() {
     assert!(again.app.popups.is_empty(), "a popup never takes a key that was meant for the text");
     again.waits(2);
     again.sees_words("Unsaved text");
-    again.types("d");
+    again.decides('d');
     again.sees_words("Unsaved text");
     again.waits(1);
     again.sees_words("Zephyrine");
-    again.types("r");
+    again.decides('r');
     assert_eq!(again.app.forgotten.len(), 1);
     assert!(again.app.document().unwrap().buffer.slice(0..20).starts_with("Zephyrine"));
     again.control('s');
@@ -544,9 +557,33 @@ fn words_thrown_away_at_the_end_are_not_offered_again() {
     author.types("Never mind");
     recovery.note(&mut author.app);
     author.control('q');
-    author.types("d");
+    author.decides('d');
     assert!(author.quit);
     recovery.note(&mut author.app);
     drop(recovery);
     assert!(author.bench.recovered().unwrap().is_empty());
+}
+
+#[test]
+fn quitting_works_from_within_a_proposal() {
+    let mut author = Author::at(120, 40);
+    author.asks("Change Adrian's role to antagonist");
+    author.control('d');
+    author.control('q');
+    assert!(author.quit, "nothing is unsaved");
+    author.quit = false;
+    author.key(KeyCode::Esc);
+    author.key(KeyCode::F(2));
+    author.types("x");
+    author.control('d');
+    author.control('q');
+    author.control('q');
+    assert!(!author.quit);
+    author.sees_words("Unsaved changes");
+    author.key(KeyCode::Esc);
+    author.sees_words("○ pending");
+    author.control('s');
+    assert!(author.file("manuscript/01-the-listening-post.md").starts_with(b"x"));
+    author.key(KeyCode::F(1));
+    author.sees_words("Help · a proposal");
 }

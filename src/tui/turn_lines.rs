@@ -77,8 +77,8 @@ fn question(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
     }
     if let Some(selection) = &turn.selection {
         let words = format!("▌ with a selection of {} words from {}", selection.words, selection.title);
-        laid.lines
-            .push(Line::styled(text::fit(&words, usize::from(frame.width)), frame.theme.style(Role::Chip)));
+        let words = text::fit(&words, usize::from(frame.width));
+        laid.lines.push(Line::from(Span::styled(words, frame.theme.style(Role::Chip))));
     }
     laid.lines.push(Line::default());
 }
@@ -109,6 +109,22 @@ fn rows(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
     laid.lines.push(Line::default());
 }
 
+/// Returns what was called, and what came of it.
+pub(super) fn tool_words(tool: &ToolRecord) -> (String, String) {
+    let symbol = if tool.status == ToolStatus::Done { "✓" } else { "✗" };
+    let mut head = format!("{symbol} {}", tool.name);
+    if !tool.arguments.is_empty() && tool.arguments != "{}" {
+        head.push(' ');
+        head.push_str(&arguments(&tool.arguments));
+    }
+    let tail = match tool.status {
+        ToolStatus::Done => done_words(tool),
+        ToolStatus::Failed => tool.error.clone().unwrap_or_else(|| "failed".to_owned()),
+        _ => "cancelled".to_owned(),
+    };
+    (head, tail)
+}
+
 fn row(tool: &ToolRecord, frame: &Frame<'_>, open: bool, laid: &mut Laid) {
     let (symbol, role) = match tool.status {
         ToolStatus::Queued => ("·", Role::ToolRow),
@@ -127,17 +143,27 @@ fn row(tool: &ToolRecord, frame: &Frame<'_>, open: bool, laid: &mut Laid) {
     }
     laid.lines.push(Line::styled(text::fit(&head, width), style));
     let mut tail = match tool.status {
-        ToolStatus::Queued => "  waiting".to_owned(),
-        ToolStatus::Running => "  reading…".to_owned(),
-        ToolStatus::Cancelled => "  cancelled".to_owned(),
-        ToolStatus::Failed => format!("  {}", tool.error.as_deref().unwrap_or("failed")),
+        ToolStatus::Queued => "waiting".to_owned(),
+        ToolStatus::Running => "reading…".to_owned(),
+        ToolStatus::Cancelled => "cancelled".to_owned(),
+        ToolStatus::Failed => tool.error.as_deref().unwrap_or("failed").to_owned(),
         ToolStatus::Done => done_words(tool),
     };
     if tool.forced {
         tail.push_str(" · run by the program");
     }
-    for line in text::wrap(&tail, width.saturating_sub(2)).into_iter().take(if open { 40 } else { 3 }) {
-        laid.lines.push(Line::styled(format!("  {}", line.trim_start()), dim));
+    let mut lines = text::wrap(&tail, width.saturating_sub(2));
+    lines.truncate(if open { 40 } else { 3 });
+    let time = format!(" · {} ms", tool.ms);
+    if tool.status == ToolStatus::Done
+        && let Some(last) = lines.last_mut()
+        && text::width(last) + text::width(&time) + 2 <= width
+    {
+        // A time alone on a row says nothing that is worth the row.
+        last.push_str(&time);
+    }
+    for line in lines {
+        laid.lines.push(Line::styled(format!("  {line}"), dim));
     }
     if open {
         details(tool, frame, laid);
@@ -156,7 +182,7 @@ fn arguments(json: &str) -> String {
 }
 
 fn done_words(tool: &ToolRecord) -> String {
-    let mut words = String::from("  ");
+    let mut words = String::new();
     match (&tool.title, tool.resolved.as_slice()) {
         _ if tool.results == 0 => words.push_str("nothing found"),
         (Some(title), [one]) => words.push_str(&format!("{title} → {one}")),
@@ -167,9 +193,11 @@ fn done_words(tool: &ToolRecord) -> String {
         (None, [one]) => words.push_str(one.as_str()),
         (None, _) => words.push_str("done"),
     }
-    words.push_str(&format!(" · {}", count(tool.results, "result")));
+    // A count is never torn from its noun.
+    let whole = |n: usize, noun: &str| format!(" ·\u{a0}{}", count(n, noun).replace(' ', "\u{a0}"));
+    words.push_str(&whole(tool.results, "result"));
     if let Some(n) = tool.words {
-        words.push_str(&format!(" · {}", count(n, "word")));
+        words.push_str(&whole(n, "word"));
     }
     if tool.truncated {
         words.push_str(" · cut");
@@ -177,7 +205,6 @@ fn done_words(tool: &ToolRecord) -> String {
     if tool.missing {
         words.push_str(" · some not found");
     }
-    words.push_str(&format!(" · {} ms", tool.ms));
     words
 }
 
@@ -294,6 +321,9 @@ fn card(id: &ProposalId, frame: &Frame<'_>, laid: &mut Laid) {
     let next = match queued.status {
         Status::Pending | Status::Stale => format!("{state} · {} reviews it", frame.review_key),
         Status::Applied => format!("{state} · {} opens it, u there undoes", frame.review_key),
+        Status::Rejected if queued.why.is_some() => {
+            format!("{state}: {}", queued.why.as_deref().unwrap_or_default())
+        }
         _ => state.to_owned(),
     };
     boxed(&next, style);

@@ -30,6 +30,12 @@ const NOTICE: Duration = Duration::from_secs(5);
 /// Two `Esc` within this time cancel the running turn from anywhere.
 const TWICE: Duration = Duration::from_millis(500);
 
+/// A character that comes within this time of another was pasted or composed, not pressed.
+pub(super) const ALONE: Duration = Duration::from_millis(40);
+
+/// Commands that work while a popup is open.
+const OVER_POPUPS: [&str; 5] = ["quit", "save", "help", "suspend", "toggle-mouse"];
+
 /// The only place where [`App`] changes.
 pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     match msg {
@@ -44,11 +50,12 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Tick(now) => {
             app.now = now;
             app.spin = app.spin.wrapping_add(1);
-            judge::open_waiting(app);
+            let mut effects = settle_key(app);
+            effects.extend(judge::open_waiting(app));
             if app.notice.as_ref().is_some_and(|(_, since)| now.duration_since(*since) > NOTICE) {
                 app.notice = None;
             }
-            vec![]
+            effects
         }
         Msg::Run(name) => commands::run(app, name),
         Msg::Show(..)
@@ -74,10 +81,17 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         | Msg::Finished(_)
         | Msg::Conversation(..)
         | Msg::Past(_)
-        | Msg::GoOnWith(_)
+        | Msg::GoOnWith(_) => turn::update(app, msg),
+        Msg::Judge(_)
+        | Msg::Review(_)
+        | Msg::ReviewBeside(..)
+        | Msg::Compared(..)
+        | Msg::Evidence(_)
+        | Msg::CloseProposal
         | Msg::Proposals(_)
-        | Msg::Judged(..) => turn::update(app, msg),
-        Msg::Judge(_) | Msg::Review(_) | Msg::ReviewBeside(..) => judge::update(app, msg),
+        | Msg::AcceptedAll(..)
+        | Msg::Judged(..) => judge::update(app, msg),
+        Msg::KeySettled => settle_key(app),
         other => settle(app, other),
     }
 }
@@ -167,17 +181,47 @@ fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
     }
 }
 
-/// Where a key goes: a popup, a command of the pane, a command of the program, the text.
+/// A key that decides something in a popup counts when no other character comes with it: then it is no paste and no input method.
 fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
     if key.kind == KeyEventKind::Release {
         return vec![];
     }
+    app.keyed_at = Some(app.now);
+    app.to_review = None;
+    let decides = app.popups.last().is_some_and(|popup| popup.decides(&key, &app.keymap));
+    let plain = is_text(&key) || key.code == KeyCode::Enter;
+    let before = if plain { app.plain_at.replace(app.now) } else { app.plain_at };
+    let crowded = before.is_some_and(|at| app.now.duration_since(at) < ALONE);
+    let mut effects = match app.held.take() {
+        Some(_) if plain && crowded => vec![],
+        Some((held, _)) => dispatch(app, held),
+        None => vec![],
+    };
+    if !decides {
+        effects.extend(dispatch(app, key));
+    } else if !(plain && crowded) {
+        app.held = Some((key, app.now));
+    }
+    effects
+}
+
+/// Lets a key that was held back count once it is certain that it came alone.
+fn settle_key(app: &mut App) -> Vec<Effect> {
+    let alone = app.held.take_if(|(_, at)| app.now.duration_since(*at) >= ALONE);
+    alone.map_or_else(Vec::new, |(key, _)| dispatch(app, key))
+}
+
+/// Where a key goes: a popup, a command of the pane, a command of the program, the text.
+fn dispatch(app: &mut App, key: KeyEvent) -> Vec<Effect> {
     // Whatever has the focus, the system clipboard can be pasted into it.
     if app.keymap.lookup(Context::Global, &key).is_some_and(|c| c.name == "paste") {
         return vec![Effect::AskClipboard];
     }
     if key.code == KeyCode::Esc && cancels_from_anywhere(app) {
         return vec![Effect::Cancel];
+    }
+    if let Some(effects) = over_popup(app, key) {
+        return effects;
     }
     if let Some(popup) = app.popups.last_mut() {
         let reply = popup.key(key, &app.keymap, app.now);
@@ -213,6 +257,14 @@ fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
     }
 }
 
+/// Runs a command of the program that works whatever lies on top, unless the popup there has the key for itself.
+fn over_popup(app: &mut App, key: KeyEvent) -> Option<Vec<Effect>> {
+    let popup = app.popups.last()?;
+    let name = app.keymap.lookup(Context::Global, &key)?.name;
+    let free = OVER_POPUPS.contains(&name) && !popup.claims(name, &key);
+    free.then(|| commands::run(app, name))
+}
+
 /// Whether a key is a character that belongs into a text.
 pub(super) fn is_text(key: &KeyEvent) -> bool {
     matches!(key.code, KeyCode::Char(_))
@@ -224,7 +276,7 @@ fn on_reply(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::Keep => return vec![],
         Reply::Do(messages) => messages,
         Reply::Close(messages) => {
-            app.popups.pop();
+            judge::close_top(app);
             messages
         }
     };

@@ -9,7 +9,7 @@ use crate::agent::driver;
 use crate::agent::event::TurnEventKind;
 use crate::canon::mentions::Names;
 use crate::domain::conversation::Turn;
-use crate::domain::ids::{SessionId, TurnId};
+use crate::domain::ids::{ProposalId, SessionId, TurnId};
 use crate::proposal::Proposal;
 use crate::workbench::{Ask, Desk, DocumentError, Finished, Recovered, Workbench};
 
@@ -18,6 +18,7 @@ use super::clipboard::Clipboard;
 use super::effect::Effect;
 use super::msg::{Msg, Notice, SaveProblem, Verdict};
 use super::recovery::Recovery;
+use super::review::{Compared, stamp};
 
 /// Earlier conversations that the palette offers.
 const PAST: usize = 50;
@@ -227,6 +228,11 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Msg::Popup(Box::new(popup))
         }
         Effect::Judge(verdict) => judge(bench, verdict),
+        Effect::Compare(id) => {
+            let review = bench.review(&id).map_err(|e| e.to_string());
+            Msg::Compared(id, review.map(|review| Box::new(Compared::of(&review))))
+        }
+        Effect::Evidence(id) => Msg::Evidence(bench.evidence(&id).map(Box::new)),
         Effect::Refresh => match bench.refresh() {
             Ok(book) => {
                 let names = Names::of(&book);
@@ -305,6 +311,16 @@ fn judge(bench: &Workbench, verdict: Verdict) -> Msg {
             let result = bench.apply(&id, &hunks);
             (id, "Applied", result)
         }
+        Verdict::Settle(id, settled, hunks) => {
+            let settled: Result<Vec<_>, _> =
+                settled.into_iter().map(|(file, seen, text)| bench.resolve(&id, file, &seen, text)).collect();
+            let result = settled.and_then(|_| bench.apply(&id, &hunks));
+            (id, "Applied", result)
+        }
+        Verdict::Resolve(id, file, seen, text) => {
+            let result = bench.resolve(&id, file, &seen, text);
+            (id, "Settled", result)
+        }
         Verdict::Reject(id, why) => {
             let result = bench.reject(&id, why.as_deref());
             (id, "Rejected", result)
@@ -321,6 +337,22 @@ fn judge(bench: &Workbench, verdict: Verdict) -> Msg {
             let result = bench.edit(&id, file, text);
             (id, "Edited", result)
         }
+        Verdict::AcceptAll(all) => return accept_all(bench, all),
     };
     Msg::Judged(id, verb, result.map(Box::new).map_err(|e| e.to_string()))
+}
+
+/// Accepts one after another, and stops at the first that can't be, or that is not what the author has read.
+fn accept_all(bench: &Workbench, all: Vec<(ProposalId, Vec<Vec<bool>>, String)>) -> Msg {
+    let mut done = vec![];
+    for (id, hunks, read) in all {
+        let changed = || "it has changed since you read it".to_owned();
+        let same = bench.proposal(&id).is_some_and(|queued| stamp(&queued.proposal) == read);
+        let applied = if same { bench.apply(&id, &hunks).map_err(|e| e.to_string()) } else { Err(changed()) };
+        match applied {
+            Ok(queued) => done.push(queued),
+            Err(why) => return Msg::AcceptedAll(done, Some((id, why))),
+        }
+    }
+    Msg::AcceptedAll(done, None)
 }

@@ -116,12 +116,14 @@ impl Workbench {
             model,
             registry,
             index: self.later_index_of(&book),
+            meaning: self.by_meaning(&book),
             book,
             current,
             chapter,
             selection,
             read_to,
             seen,
+            persona: member.id,
             instructions,
             history,
             continue_from,
@@ -251,7 +253,7 @@ impl Workbench {
                 hint: "Leave the session out to start one.".into(),
             });
         }
-        let preface = self.refusals(session, &turns);
+        let preface = self.news(session, &turns);
         Ok((turns, preface))
     }
 

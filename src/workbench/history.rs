@@ -105,36 +105,75 @@ pub(super) fn stretches(material: Vec<Material>) -> Vec<Stretch> {
 }
 
 impl Workbench {
-    /// What the model is told before the question: the proposals of this conversation that the author refused with a reason, and that
-    /// no answered turn was told of yet.
-    pub(super) fn refusals(&self, session: &SessionId, turns: &[Kept]) -> Preface {
-        let told: Vec<&ProposalId> = turns
-            .iter()
-            .filter(|kept| matches!(kept.turn.status, TurnStatus::Done | TurnStatus::Cancelled))
-            .flat_map(|kept| &kept.preface.told)
-            .collect();
+    /// What the model is told before the question: what has become of the proposals of this conversation, as far as no answered turn was
+    /// told of it yet. A model that is not told proposes the same again, or goes on from a text that is not there.
+    pub(super) fn news(&self, session: &SessionId, turns: &[Kept]) -> Preface {
+        let answered = |kept: &&Kept| matches!(kept.turn.status, TurnStatus::Done | TurnStatus::Cancelled);
+        let told = |id: &ProposalId| {
+            let last = turns.iter().filter(answered).rev().find_map(|kept| fate_told(&kept.preface, id));
+            last.map(str::to_owned)
+        };
         let queue = proposals::load(self.root()).map(|queue| queue.items).unwrap_or_default();
-        let fresh: Vec<(ProposalId, String)> = queue
+        let mut fresh: Vec<(&Queued, &'static str)> = queue
             .iter()
-            .filter(|q| q.session == *session && q.status == Status::Rejected)
-            .filter(|q| !told.contains(&&q.proposal.id))
-            .filter_map(|q| Some((q.proposal.id.clone(), refusal(q)?)))
+            .filter(|q| q.session == *session)
+            .filter_map(|q| Some((q, fate(q)?)))
+            .filter(|(q, fate)| told(&q.proposal.id).as_deref() != Some(fate))
             .collect();
+        // Times are RFC 3339 in UTC with the same number of digits: as text they sort as they passed.
+        fresh.sort_by(|(a, _), (b, _)| a.at.cmp(&b.at));
         if fresh.is_empty() {
             return Preface::default();
         }
-        let (told, lines): (_, Vec<String>) = fresh.into_iter().unzip();
+        let left_out = fresh.len().saturating_sub(MOST_TOLD);
+        let mut lines: Vec<String> = fresh.iter().skip(left_out).map(|(q, fate)| in_words(q, fate)).collect();
+        if left_out > 0 {
+            lines.insert(0, format!("I have also decided on {left_out} earlier proposals."));
+        }
         let note = Item::Author(lines.join("\n"));
-        Preface { told, items: to_stored(&[note]) }
+        Preface {
+            told: fresh.iter().map(|(q, _)| q.proposal.id.clone()).collect(),
+            fates: fresh.iter().map(|(_, fate)| (*fate).to_owned()).collect(),
+            items: to_stored(&[note]),
+        }
     }
 }
 
-fn refusal(queued: &Queued) -> Option<String> {
-    let why = queued.why.as_deref()?.trim();
+/// Most proposals that one question tells of; a rename over many files is many decisions at once.
+const MOST_TOLD: usize = 20;
+
+const REJECTED: &str = "rejected";
+
+/// What a preface told of a proposal.
+fn fate_told<'a>(preface: &'a Preface, id: &ProposalId) -> Option<&'a str> {
+    let at = preface.told.iter().position(|told| told == id)?;
+    Some(preface.fates.get(at).map_or(REJECTED, String::as_str))
+}
+
+/// What has become of a proposal, if it was decided.
+fn fate(queued: &Queued) -> Option<&'static str> {
+    match (queued.status, queued.proposal.edited) {
+        (Status::Applied, false) => Some("applied"),
+        (Status::Applied, true) => Some("edited"),
+        (Status::Rejected, _) => Some(REJECTED),
+        (Status::Undone, _) => Some("undone"),
+        (Status::Pending | Status::Stale, _) => None,
+    }
+}
+
+fn in_words(queued: &Queued, fate: &str) -> String {
     let path = queued.proposal.path().map_or("", BookPath::as_str);
-    (!why.is_empty()).then(|| {
-        format!("I rejected your proposal \"{}\" for {path}. My reason: {why}", queued.proposal.summary)
-    })
+    let proposal = format!("your proposal \"{}\" for {path}", queued.proposal.summary);
+    let why = queued.why.as_deref().map(str::trim).filter(|why| !why.is_empty());
+    match (fate, why) {
+        ("applied", _) => format!("I accepted {proposal}."),
+        ("edited", _) => {
+            format!("I accepted {proposal} after changing its text. Read it again before you build on it.")
+        }
+        ("undone", _) => format!("I took back {proposal} after accepting it: the file is as it was."),
+        (_, Some(why)) => format!("I rejected {proposal}. My reason: {why}"),
+        (_, None) => format!("I rejected {proposal}."),
+    }
 }
 
 #[cfg(test)]
@@ -236,5 +275,134 @@ mod tests {
         let before = before(&turns, HERE);
         assert_eq!(before.history, [said(1), said(3)].concat());
         assert_eq!(before.continue_from, Some((6, "resp_1".into())), "what the server lacks is sent");
+    }
+
+    mod fates {
+        use std::fs;
+
+        use super::*;
+        use crate::domain::codex::EntryType;
+        use crate::domain::passage::sha256_hex;
+        use crate::proposal::{FileChange, Proposal};
+        use crate::store::sessions;
+        use crate::workbench::{Ask, Overrides, Surroundings};
+
+        struct Desk {
+            _folder: tempfile::TempDir,
+            bench: Workbench,
+            session: SessionId,
+        }
+
+        impl Desk {
+            fn new() -> Self {
+                let folder = tempfile::tempdir().unwrap();
+                let book = folder.path().join("book");
+                fs::create_dir_all(book.join("codex/characters")).unwrap();
+                fs::write(book.join("codex/characters/mira.md"), "role: rival\n").unwrap();
+                let overrides = Overrides { provider: Some("offline".into()), ..Overrides::default() };
+                let bench =
+                    Workbench::open_in(&book, overrides, Surroundings::in_folders(folder.path())).unwrap();
+                let desk = Self { _folder: folder, bench, session: SessionId::new("s-1") };
+                desk.answer(&Preface::default());
+                desk
+            }
+
+            /// A turn that was answered after the model was told this.
+            fn answer(&self, preface: &Preface) {
+                let n = sessions::load(self.bench.root(), &self.session).unwrap().len() as u32;
+                let kept = kept(n, TurnStatus::Done, HERE);
+                sessions::start(self.bench.root(), &self.session, &kept.turn, preface.clone()).unwrap();
+                sessions::end(self.bench.root(), &self.session, kept).unwrap();
+            }
+
+            fn propose(&self, summary: &str) -> ProposalId {
+                let path = "codex/characters/mira.md";
+                let base = fs::read_to_string(self.bench.root().join(path)).unwrap();
+                let proposal = Proposal {
+                    id: ProposalId::mint(),
+                    tool: "propose_codex_update".into(),
+                    subject: EntryType::Character.into(),
+                    entry: "Mira".into(),
+                    summary: summary.into(),
+                    warnings: vec![],
+                    files: vec![FileChange {
+                        path: BookPath::new(path).unwrap(),
+                        base_hash: Some(sha256_hex(&base)),
+                        base: Some(base),
+                        proposed: Some("role: ally\n".into()),
+                    }],
+                    edited: false,
+                };
+                self.bench.queue(&self.session, &TurnId::new("t-0"), &proposal).unwrap();
+                proposal.id
+            }
+
+            fn told(&self) -> String {
+                let turns = sessions::load(self.bench.root(), &self.session).unwrap();
+                let preface = self.bench.news(&self.session, &turns);
+                let words = from_stored(&preface.items);
+                let said: Vec<String> = words
+                    .into_iter()
+                    .map(|item| if let Item::Author(text) = item { text } else { panic!("{item:?}") })
+                    .collect();
+                said.concat()
+            }
+
+            /// Everything that the next request would send.
+            fn request(&self) -> String {
+                let ask = Ask {
+                    question: "And now?".into(),
+                    session: Some(self.session.clone()),
+                    ..Ask::default()
+                };
+                format!("{:?}", self.bench.prepare(&ask).unwrap().history)
+            }
+        }
+
+        #[test]
+        fn the_reason_for_a_refusal_is_in_the_next_request_and_told_once() {
+            let desk = Desk::new();
+            let id = desk.propose("Mira is an ally");
+            assert_eq!(desk.told(), "", "what waits is no news");
+            desk.bench.reject(&id, Some("too soon, keep her a rival")).unwrap();
+            let words = "I rejected your proposal \"Mira is an ally\" for codex/characters/mira.md. My reason: too soon, keep her a rival";
+            assert_eq!(desk.told(), words);
+            assert!(desk.request().contains("too soon, keep her a rival"));
+            let turns = sessions::load(desk.bench.root(), &desk.session).unwrap();
+            let preface = desk.bench.news(&desk.session, &turns);
+            desk.answer(&preface);
+            assert_eq!(desk.told(), "");
+            assert!(desk.request().contains("too soon"), "it stays in the history");
+        }
+
+        #[test]
+        fn what_was_accepted_edited_and_taken_back_is_told_as_it_changes() {
+            let desk = Desk::new();
+            let id = desk.propose("Mira is an ally");
+            desk.bench.edit(&id, 0, "role: friend\n".into()).unwrap();
+            desk.bench.apply(&id, &[]).unwrap();
+            assert!(desk.told().contains("after changing its text"), "{}", desk.told());
+            let turns = sessions::load(desk.bench.root(), &desk.session).unwrap();
+            desk.answer(&desk.bench.news(&desk.session, &turns));
+            assert_eq!(desk.told(), "");
+            desk.bench.undo(&id).unwrap();
+            assert!(desk.told().starts_with("I took back your proposal"), "{}", desk.told());
+            assert!(desk.request().contains("I took back"));
+            let other = desk.propose("Again");
+            desk.bench.apply(&other, &[]).unwrap();
+            desk.bench.reject(&desk.propose("Once more"), None).unwrap();
+            let told = desk.told();
+            let lines: Vec<&str> = told.lines().collect();
+            assert_eq!(lines.len(), 3, "{told}");
+            assert!(lines[1].starts_with("I accepted your proposal \"Again\""));
+            assert!(lines[2].ends_with("\"Once more\" for codex/characters/mira.md."));
+        }
+
+        #[test]
+        fn a_preface_of_an_earlier_version_told_of_refusals_only() {
+            let id = ProposalId::new("p-1");
+            let preface: Preface = serde_json::from_value(json!({ "told": ["p-1"] })).unwrap();
+            assert_eq!(fate_told(&preface, &id), Some(REJECTED));
+        }
     }
 }

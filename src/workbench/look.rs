@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::canon::manuscript::ChapterRef;
-use crate::canon::{lookup, manuscript, mentions, search};
+use crate::canon::{manuscript, mentions, search};
 use crate::domain::book::{Book, Warning};
 use crate::domain::codex::{Entry, EntryType};
 use crate::domain::conversation::Failure;
@@ -32,6 +32,10 @@ pub struct EntryRow {
     pub aliases: Vec<String>,
     /// Its main file.
     pub path: BookPath,
+    /// The heading that it stands under, where the file holds many entries.
+    pub heading: Option<String>,
+    /// What said that it is of its type, e.g. ``folder `people` ``.
+    pub type_from: String,
     /// One sentence or paragraph.
     pub summary: String,
     /// What could not be read as meant.
@@ -48,6 +52,8 @@ impl EntryRow {
             title: entry.title.clone(),
             aliases: entry.aliases.clone(),
             path: entry.path.clone(),
+            heading: entry.heading.clone(),
+            type_from: entry.type_from.to_string(),
             summary: entry.summary.clone(),
             warnings: entry.warnings.clone(),
             score,
@@ -63,7 +69,7 @@ pub struct EntryView {
     pub row: EntryRow,
     /// Frontmatter keys and values.
     pub fields: serde_json::Map<String, Value>,
-    /// The main file.
+    /// The main file; of a file that holds many entries, the part that is this one with its heading.
     pub text: String,
     /// `soul.md`, if there is one.
     pub soul: Option<String>,
@@ -102,7 +108,7 @@ pub struct ChapterRow {
 }
 
 /// A passage of the manuscript.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PassageRow {
     /// The chapter's file.
     pub path: BookPath,
@@ -116,6 +122,12 @@ pub struct PassageRow {
     pub end: usize,
     /// A short excerpt.
     pub excerpt: String,
+    /// The chapter's number.
+    pub chapter: u32,
+    /// Number of the paragraph in the chapter, from 1.
+    pub paragraph: usize,
+    /// How well it matched; only comparable within one search.
+    pub score: f64,
 }
 
 /// Nothing has that name; these are near.
@@ -164,21 +176,21 @@ impl Workbench {
     /// Searches the Codex, best first.
     pub fn search_codex(&self, entry_type: Option<EntryType>, query: &str, limit: usize) -> Vec<EntryRow> {
         let book = self.book();
-        let found = search::codex(&book, entry_type, query, limit);
+        let found = search::codex(&self.index_of(&book), &book, entry_type, query, limit);
         found.into_iter().map(|m| EntryRow::of(m.entry, Some(m.score))).collect()
     }
 
     /// Returns the entry of that name.
     pub fn entry(&self, entry_type: Option<EntryType>, name: &str) -> Result<EntryView, NotFound> {
         let book = self.book();
-        let found = lookup::find(&book, entry_type, name);
+        let found = self.index_of(&book).known().find(&book, entry_type, name);
         let Some((entry, _)) = found.best else {
             return Err(NotFound { what: "entry", asked: name.to_owned(), near: found.near });
         };
         Ok(EntryView {
             row: EntryRow::of(entry, None),
             fields: entry.fields.clone(),
-            text: entry.text.to_string(),
+            text: entry.own_text().to_owned(),
             soul: entry.soul.as_ref().map(|soul| soul.text.to_string()),
             also_matched: found.also_matched.iter().map(|e| e.name.clone()).collect(),
         })
@@ -187,12 +199,16 @@ impl Workbench {
     /// Returns where an entry is mentioned in the manuscript, in reading order.
     pub fn mentions(&self, name: &str) -> Result<Vec<MentionRow>, NotFound> {
         let book = self.book();
-        let path = self.entry(None, name)?.row.path;
+        let found = self.index_of(&book).known().find(&book, None, name);
+        let Some((wanted, _)) = found.best else {
+            return Err(NotFound { what: "entry", asked: name.to_owned(), near: found.near });
+        };
+        let address = wanted.address();
         let names = mentions::Names::of(&book);
         let mut rows = vec![];
         for chapter in &book.chapters {
             for mention in names.find(&chapter.text) {
-                let Some(entry) = names.entries.get(mention.entry).filter(|e| e.path == path) else {
+                let Some(entry) = names.entries.get(mention.entry).filter(|e| e.address == address) else {
                     continue;
                 };
                 if mention.range.start < chapter.body_start {
@@ -239,9 +255,12 @@ impl Workbench {
                 start: found.range.start,
                 end: found.range.end,
                 excerpt: found.excerpt,
+                chapter: found.chapter.number,
+                paragraph: found.paragraph,
+                score: found.score,
             }
         };
-        search::manuscript(&book, query, limit).into_iter().map(row).collect()
+        search::manuscript(&self.index_of(&book), &book, None, query, limit).into_iter().map(row).collect()
     }
 
     /// Captures a range of bytes of a document, as on disk, BOM included.
@@ -292,13 +311,16 @@ impl Workbench {
             },
         };
         let registry = self.tools_for(ask, &view.book, view.read_to.is_some());
+        let meaning = self.by_meaning(&view.book);
         let desk = Desk {
             book: &view.book,
             index: &self.index_of(&view.book),
+            meaning: meaning.as_deref(),
             current: view.current.as_ref(),
             chapter: view.chapter.as_ref(),
             selection: view.selection.as_ref(),
             seen: &Seen::default(),
+            persona: ask.persona.as_deref(),
             limits: Limits::default(),
         };
         let outcome = registry.run(&desk, name, arguments)?;

@@ -33,6 +33,8 @@ pub(super) struct Inner {
     pub keys: Keys,
     /// Servers by address, made once each: a client loads certificates, and a provider remembers what it learned about its server.
     pub servers: Mutex<BTreeMap<Option<String>, Arc<Responses>>>,
+    /// Vectors of the book's texts, where searching by meaning is on.
+    pub meanings: super::meaning::Meanings,
     /// The right to write to the book, once an interface has it.
     pub lock: Mutex<Option<Lock>>,
 }
@@ -114,6 +116,7 @@ impl Workbench {
             indexes: Indexes::default(),
             keys,
             servers: Mutex::default(),
+            meanings: super::meaning::Meanings::default(),
             lock: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner) })

@@ -37,6 +37,8 @@ pub struct Peek {
     pub bytes: usize,
     /// What is captured for the turn but not sent unless a tool asks.
     pub private: Option<String>,
+    /// What goes out besides the request when a tool searches by meaning; `None` where that is off.
+    pub besides: Option<String>,
 }
 
 impl Peek {
@@ -53,9 +55,14 @@ impl Peek {
         let offered = self.offered();
         let rest = self.rest();
         let private = self.private.as_deref().unwrap_or("Nothing beyond the book itself.");
+        let besides = self
+            .besides
+            .as_deref()
+            .map(|words| format!("\n== Sent besides\n\n{words}\n"))
+            .unwrap_or_default();
         format!(
             "Goes to: {destination}\n{blind}Whole request: {bytes} bytes, about {tokens} tokens (a rough estimate: {BYTES_PER_TOKEN} bytes each)\n\n\
-             {out}== Tools ({count}, their schemas are {schemas} bytes)\n\n{offered}\n\n== Everything else in the request\n\n{rest}\n\n== Private to this turn, sent only if a tool asks\n\n{private}\n",
+             {out}== Tools ({count}, their schemas are {schemas} bytes)\n\n{offered}\n\n== Everything else in the request\n\n{rest}\n\n== Private to this turn, sent only if a tool asks\n\n{private}\n{besides}",
             blind = self
                 .read_to
                 .as_ref()
@@ -136,6 +143,7 @@ impl Workbench {
             context,
             tools: setup.registry.specs().map(|spec| spec.name.to_owned()).collect(),
             bytes: body.to_string().len(),
+            besides: self.meaning_in_words(&setup.book),
             body,
             read_to: setup.read_to.clone(),
             private: ask.selection.as_ref().map(|selection| {

@@ -4,8 +4,7 @@
 
 use std::ops::Range;
 
-use crate::canon::search;
-use crate::domain::book::Book;
+use crate::canon::search::{self, Piece};
 use crate::domain::codex::EntryType;
 use crate::domain::ids::BookPath;
 
@@ -50,37 +49,48 @@ pub struct Hit {
     pub score: f64,
 }
 
+/// Longest excerpt, in characters.
+const EXCERPT: usize = 300;
+
 impl Workbench {
-    /// Searches Codex, notes and manuscript, the best hits first.
+    /// Searches Codex, notes and manuscript together, the best hits first.
     pub fn search_book(&self, query: &str, limit: usize) -> Vec<Hit> {
         let book = self.book();
-        let mut hits: Vec<Hit> = search::codex(&book, None, query, limit)
-            .into_iter()
-            .map(|found| Hit {
-                kind: HitKind::Entry(found.entry.entry_type),
-                title: found.entry.name.clone(),
-                path: found.entry.path.clone(),
-                range: found.entry.body.start..found.entry.body.start,
-                excerpt: found.entry.summary.clone(),
-                score: found.score,
-            })
-            .collect();
-        hits.extend(passages(&book, query, limit));
-        hits.truncate(limit);
-        hits
+        let index = self.index_of(&book);
+        let told = |text: &str, paragraph: &Range<usize>| {
+            let words = search::told(&index, text, paragraph, query, EXCERPT);
+            let words = text.get(words).unwrap_or_default();
+            words.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let hit = |piece: Piece<'_>| {
+            let score = piece.score();
+            match piece {
+                Piece::Canon(found, paragraph) => Hit {
+                    kind: HitKind::Entry(found.entry.entry_type),
+                    title: found.entry.name.clone(),
+                    path: found.entry.path.clone(),
+                    excerpt: told(&found.entry.text, &paragraph),
+                    range: paragraph,
+                    score,
+                },
+                Piece::Manuscript(found) => Hit {
+                    kind: HitKind::Chapter,
+                    title: format!("{} · {}", found.chapter.number, found.chapter.title),
+                    path: found.chapter.path.clone(),
+                    range: found.range,
+                    excerpt: found.excerpt,
+                    score,
+                },
+                Piece::Note(found) => Hit {
+                    kind: HitKind::Note,
+                    title: found.note.title.clone(),
+                    path: found.note.path.clone(),
+                    excerpt: told(&found.note.text, &found.paragraph),
+                    range: found.paragraph,
+                    score,
+                },
+            }
+        };
+        search::knowledge(&index, &book, query, limit).into_iter().map(hit).collect()
     }
-}
-
-fn passages(book: &Book, query: &str, limit: usize) -> Vec<Hit> {
-    search::manuscript(book, query, limit)
-        .into_iter()
-        .map(|found| Hit {
-            kind: HitKind::Chapter,
-            title: format!("{} · {}", found.chapter.number, found.chapter.title),
-            path: found.chapter.path.clone(),
-            range: found.range,
-            excerpt: found.excerpt,
-            score: 0.0,
-        })
-        .collect()
 }

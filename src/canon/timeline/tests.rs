@@ -223,7 +223,8 @@ fn the_dead_may_be_remembered_but_not_speak() {
         found,
         [(
             Severity::Warning,
-            "Kostas speaks or acts in chapter 1 (2318-06-03), but the entry says died: 2313-10-08.".to_owned()
+            "Kostas speaks or acts in chapter 1 (2318-06-03), but the entry says died: 2313-10-08."
+                .to_owned()
         )]
     );
     let (found, _) = told("Nobody.", "2318-06-03", &["Kostas"]);
@@ -247,7 +248,10 @@ fn who_dies_in_a_chapter_is_not_there_after_it_and_not_at_later_events() {
     let mira = person("Mira").field("died", json!({"date": "2310", "place": "Lantern"}));
     let feast = event("The Feast", "2318").field("characters", json!(["Mira", "Nobody"]));
     let found = conflicts(&shelf(vec![], vec![mira, feast]));
-    assert_eq!(found, ["presence: Mira is listed as present at \"The Feast\" (2318), but the entry says died: 2310."]);
+    assert_eq!(
+        found,
+        ["presence: Mira is listed as present at \"The Feast\" (2318), but the entry says died: 2310."]
+    );
 }
 
 #[test]

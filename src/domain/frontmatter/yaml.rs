@@ -100,6 +100,9 @@ impl Broken {
         // The place is told by the problem, counted from the start of the file.
         let end = [" at line ", "\n"].iter().filter_map(|mark| message.find(mark)).min();
         message.truncate(end.unwrap_or(message.len()));
+        if message.starts_with("budget breached") {
+            message = format!("the block has more than {MAX_NODES} values, those that it repeats included");
+        }
         let twice = matches!(error, serde_saphyr::Error::DuplicateMappingKey { .. });
         Self { at, message, twice }
     }

@@ -3,22 +3,32 @@
 use std::ops::Range;
 
 /// Returns where `%% comments %%` and `<!-- comments -->` stand, in order. One that is not closed is text.
+///
+/// Passes a text once, however many marks it holds.
 pub fn comments(text: &str) -> Vec<Range<usize>> {
-    let mut found = vec![];
-    let mut from = 0;
-    while let Some(next) = [("%%", "%%"), ("<!--", "-->")]
-        .into_iter()
-        .filter_map(|(open, close)| {
-            let at = from + text[from..].find(open)?;
-            let inside = at + open.len();
-            Some(at..inside + text[inside..].find(close)? + close.len())
-        })
-        .min_by_key(|range| (range.start, range.end))
-    {
-        from = next.end;
-        found.push(next);
+    const MARKS: [(&str, &str); 2] = [("%%", "%%"), ("<!--", "-->")];
+    let (mut found, mut from) = (vec![], 0);
+    // Where the next comment of each kind starts; looked for again only when it lies behind.
+    let mut next = MARKS.map(|(open, _)| text.find(open));
+    loop {
+        for (place, (open, _)) in next.iter_mut().zip(MARKS) {
+            if place.is_some_and(|start| start < from) {
+                *place = text[from..].find(open).map(|at| from + at);
+            }
+        }
+        let starts = next.iter().enumerate().filter_map(|(kind, start)| Some((kind, (*start)?)));
+        let Some((kind, start)) = starts.min_by_key(|(_, start)| *start) else { return found };
+        let (open, close) = MARKS[kind];
+        let inside = start + open.len();
+        match text[inside..].find(close) {
+            Some(at) => {
+                from = inside + at + close.len();
+                found.push(start..from);
+            }
+            // Nothing of this kind is closed from here on.
+            None => next[kind] = None,
+        }
     }
-    found
 }
 
 #[cfg(test)]

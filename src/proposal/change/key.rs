@@ -8,7 +8,7 @@ use yaml_edit::YamlFile;
 use yaml_edit::YamlNode;
 
 use super::yaml::{self, Quotes};
-use crate::domain::frontmatter::{self, Split, Syntax};
+use crate::domain::frontmatter::{self, Problem, Split, Syntax};
 use crate::proposal::diff::line_end_of;
 
 /// Returns the key of `fields` that `key` names: the very key, else one that differs only in letter case.
@@ -27,6 +27,9 @@ pub fn set_key(text: &str, key: &str, value: &Value) -> Option<String> {
     if key.is_empty() || key.contains(char::is_control) {
         return None;
     }
+    if broken(&before).is_some() {
+        return None;
+    }
     let block = text.get(split.block.clone())?;
     let eol = line_end_of(text);
     let edits: Vec<Option<String>> = match split.syntax {
@@ -40,6 +43,50 @@ pub fn set_key(text: &str, key: &str, value: &Value) -> Option<String> {
         .flatten()
         .map(|edited| [&text[..split.block.start], &edited, &text[split.block.end..]].concat())
         .find(|candidate| only_this_changed(text, &split, &before, candidate, key, value))
+}
+
+/// Says why [`set_key`] gave nothing for a key, and what helps.
+pub fn obstacle(text: &str, key: &str) -> String {
+    let split = frontmatter::split(text);
+    let read = frontmatter::parse_split(text, &split);
+    if split.syntax == Syntax::None && is_open(text) {
+        return "the frontmatter is never closed; the author has to close it first".to_owned();
+    }
+    if let Some(problem) = broken(&read) {
+        let Problem { line, column, message } = problem;
+        return format!(
+            "the frontmatter can't be trusted (line {line}, column {column}: {message}); the author has to correct that first"
+        );
+    }
+    let block = text.get(split.block).unwrap_or_default();
+    let own = find_key(&read.fields, key).and_then(|key| read.fields.get(key));
+    match own {
+        Some(Value::Object(_)) => {
+            format!("`{key}` holds fields of its own; ask the author to change it by hand")
+        }
+        Some(Value::Array(items)) if items.iter().any(|i| i.is_object() || i.is_array()) => {
+            format!("`{key}` is a list of more than texts; ask the author to change it by hand")
+        }
+        _ if block.contains(['&', '*']) => {
+            format!(
+                "`{key}` may be what another value refers to (`&` or `*`); ask the author to change it by hand"
+            )
+        }
+        _ => format!(
+            "`{key}` can't be changed without touching more than its value; ask the author to change it by hand"
+        ),
+    }
+}
+
+/// The first thing that could not be read as meant. Tabs are read like spaces, and change no meaning.
+fn broken(read: &frontmatter::Frontmatter) -> Option<&Problem> {
+    read.problems.iter().find(|p| !p.message.starts_with("YAML is not indented by tabs"))
+}
+
+/// Whether a text begins like a block that has no end.
+fn is_open(text: &str) -> bool {
+    let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
+    ["---", "+++", "{"].iter().any(|fence| rest.starts_with(fence))
 }
 
 fn only_this_changed(
@@ -85,7 +132,7 @@ fn new_block(text: &str, key: &str, value: &Value, eol: &str) -> Option<String> 
         None => ("", text),
     };
     // A block that is never closed: where it ends is a guess.
-    if ["---", "+++", "{"].iter().any(|fence| rest.starts_with(fence)) {
+    if is_open(text) {
         return None;
     }
     let entry = yaml::entry(key, value, eol);
@@ -340,11 +387,22 @@ mod tests {
     }
 
     #[test]
-    fn a_block_with_a_mistake_elsewhere_is_edited_by_line() {
-        let text = "---\ntype: character\naliases: [a, b\nrole: hero # keep\n---\n";
-        assert_eq!(set(text, "role", "ghost"), text.replace("role: hero", "role: ghost"));
-        let twice = "---\nrole: hero\nbad: [\nrole: villain\n---\n";
-        assert_eq!(set_key(twice, "role", &json!("ghost")), None);
+    fn a_block_that_can_not_be_read_is_left_alone_and_its_place_is_told() {
+        for (text, told) in [
+            ("---\ntype: character\naliases: [a, b\nrole: hero # keep\n---\n", "line"),
+            ("---\nrole: hero\nname: x\nrole: villain\n---\n", "line 4"),
+            ("---\nrole: hero\n", "never closed"),
+            ("---\nrole: &r hero\nother: *r\n---\n", "refers to"),
+            ("---\nrole: {a: b}\n---\n", "fields of its own"),
+            ("+++\nrole = \"hero\"\nrole = \"x\"\n+++\n", "line 3"),
+            ("{\n\"role\": \"hero\",\n}\n", "line"),
+        ] {
+            assert_eq!(set_key(text, "role", &json!("ghost")), None, "{text}");
+            let why = obstacle(text, "role");
+            assert!(why.contains(told) && why.contains("author"), "{text} {why}");
+        }
+        let tabs = "---\nrole: hero\nborn:\n\tyear: 1\n---\n";
+        assert_eq!(set(tabs, "role", "ghost"), tabs.replace("hero", "ghost"));
     }
 
     #[test]

@@ -79,6 +79,8 @@ macro_rules! patterns {
 
 patterns! {
     ROLE = r"(?i)\b(?:change|set|make|update|switch)\s+(?P<who>.+?)(?:['’]s?)?\s+(?:narrative\s+|story\s+)?role\s+(?:from\s+.+?\s+)?(?:to|into|as)\s+(?P<what>.+)";
+    ROLE_MADE = r"(?i)\b(?:make)\s+(?P<who>.+?)(?:['’]s?)?\s+(?:narrative\s+|story\s+)?role\s+(?P<what>.+)";
+    MADE = r"(?i)\bmake\s+(?P<who>.+?)\s+(?:into\s+)?(?:an?|the)\s+(?P<what>(?:\w+\s+)?(?:protagonist|antagonist|deuteragonist|mentor|villain|hero|heroine|rival|ally|sidekick|foil|love interest|confidant|confidante))\b";
     ROLE_OF = r"(?i)\b(?:change|set|update|switch)\s+the\s+(?:narrative\s+|story\s+)?role\s+(?:of|for)\s+(?P<who>.+?)\s+(?:from\s+.+?\s+)?(?:to|into|as)\s+(?P<what>.+)";
     ALIAS = r"(?i)\badd\s+(?:the\s+|an\s+)?(?:alias|nickname)\s+(?P<what>.+?)\s+(?:to|for)\s+(?P<who>.+)";
     ALIAS_AS = r"(?i)\badd\s+(?P<what>.+?)\s+as\s+(?:an?\s+|another\s+)?(?:alias|nickname|name)\s+(?:to|for|of)\s+(?P<who>.+)";
@@ -198,7 +200,7 @@ fn names_type_of_another(subjects: &[&Entry], wanted: EntryType) -> bool {
 }
 
 fn change(text: &str) -> Option<Change> {
-    for pattern in [&ROLE_OF, &ROLE] {
+    for pattern in [&ROLE_OF, &ROLE, &ROLE_MADE, &MADE] {
         if let Some(found) = pattern.captures(text) {
             return Some(Change::Role { who: tidy(&found["who"]), role: tidy(&found["what"]) });
         }
@@ -247,7 +249,7 @@ fn subjects<'a>(text: &str, book: &'a Book) -> Vec<&'a Entry> {
     let mut found: Vec<(usize, &Entry)> = vec![];
     for (name, entry) in names {
         while let Some(at) = asked.find(&name) {
-            if !found.iter().any(|(_, e)| e.path == entry.path) {
+            if !found.iter().any(|(_, e)| std::ptr::eq(*e, entry)) {
                 found.push((at, entry));
             }
             asked.replace_range(at + 1..at + name.len() - 1, &"\u{1}".repeat(name.len() - 2));
@@ -256,7 +258,7 @@ fn subjects<'a>(text: &str, book: &'a Book) -> Vec<&'a Entry> {
     for run in capitalised(text) {
         let Some(at) = asked.find(&format!(" {} ", spaced(&run))) else { continue };
         let Some((entry, _)) = lookup::find(book, None, &run).best else { continue };
-        if !found.iter().any(|(_, e)| e.path == entry.path) {
+        if !found.iter().any(|(_, e)| std::ptr::eq(*e, entry)) {
             found.push((at, entry));
         }
     }
@@ -334,6 +336,10 @@ mod tests {
             ("add the Heron as an alias for Adrian Vale", alias("Adrian Vale", "the Heron")),
             ("Create a codex entry for Pell", create("Pell", EntryType::Character)),
             ("Propose a new location entry called Port Amity.", create("Port Amity", EntryType::Location)),
+            ("Make Mira's role antagonist", role("Mira", "antagonist")),
+            ("Could you make Tobias Okafor a reluctant ally?", role("Tobias Okafor", "reluctant ally")),
+            ("Make Adrian the mentor", role("Adrian", "mentor")),
+            ("Make this scene a bit shorter", None),
             ("What is Adrian's role?", None),
             ("Does his role change as it goes?", None),
         ] {

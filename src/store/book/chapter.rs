@@ -127,6 +127,7 @@ fn title_of_stem(stem: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::kind::Vocabulary;
     use super::*;
     use crate::domain::ids::BookPath;
 
@@ -134,7 +135,8 @@ mod tests {
     fn a_chapter_says_when_it_happens_and_who_is_there() {
         let time = |front: &str| {
             let text = format!("---\n{front}---\nText.\n");
-            chapter(&Loaded::of(BookPath::new("m/1.md").unwrap(), text.into()), 1).time
+            chapter(&Loaded::of(BookPath::new("m/1.md").unwrap(), text.into(), &Vocabulary::default()), 1)
+                .time
         };
         let date = |front: &str| time(front).date.map(|date| date.text);
         assert_eq!(date("date: 2318-06-03\n").as_deref(), Some("2318-06-03"));
@@ -170,7 +172,8 @@ mod tests {
             ("00-prologue.md", "Prologue\n========\n", 0, FileName, "Prologue"),
         ];
         for (name, text, number, from, title) in table {
-            let read = chapter(&Loaded::of(BookPath::new(name).unwrap(), text.into()), 9);
+            let read =
+                chapter(&Loaded::of(BookPath::new(name).unwrap(), text.into(), &Vocabulary::default()), 9);
             assert_eq!(
                 (read.number, read.number_from, read.title.as_str()),
                 (number, from, title),

@@ -1,9 +1,8 @@
 //! Which folder of a book holds what.
 
 use std::cmp::Ordering;
-use std::path::Path;
 
-use super::kind;
+use super::kind::Vocabulary;
 use crate::domain::book::BookSettings;
 use crate::domain::ids::BookPath;
 use crate::domain::passage::fold;
@@ -55,12 +54,16 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Works the layout out from settings and the folders right inside `root`. Gives a message for every folder that the settings name
+    /// Works the layout out from settings and the folders right inside the book; `is_folder` says whether one that the settings name is there. Gives a message for every folder that the settings name
     /// and that is not there, with that name.
-    pub fn of(root: &Path, settings: &BookSettings, folders: &[String]) -> (Self, Vec<(String, String)>) {
+    pub fn of(
+        settings: &BookSettings,
+        folders: &[String],
+        is_folder: impl Fn(&str) -> bool,
+    ) -> (Self, Vec<(String, String)>) {
         let mut missing = vec![];
         let mut existing = |dir: &String| {
-            let exists = dir == "." || root.join(dir).is_dir();
+            let exists = dir == "." || is_folder(dir);
             if !exists {
                 let message = format!("there is no folder `{dir}`; the usual names are used instead");
                 missing.push((dir.clone(), message));
@@ -84,18 +87,17 @@ impl Layout {
     }
 
     /// Says which part of the book a path belongs to: the deepest of the folders that hold it.
-    pub fn zone(&self, path: &BookPath) -> Zone {
+    pub fn zone(&self, path: &BookPath, words: &Vocabulary) -> Zone {
         let manuscript = self.manuscript.iter().filter(|dir| *dir != ".").map(|dir| (dir, Zone::Manuscript));
         let notes = self.notes.iter().map(|dir| (dir, Zone::Notes));
         let codex = self.codex.iter().map(|dir| (dir, Zone::Codex));
         let holding = manuscript.chain(notes).chain(codex).filter(|(dir, _)| holds(dir, path));
-        holding.max_by_key(|(dir, _)| dir.len()).map_or_else(|| self.outside(path), |(_, zone)| zone)
+        holding.max_by_key(|(dir, _)| dir.len()).map_or_else(|| self.outside(path, words), |(_, zone)| zone)
     }
 
-    fn outside(&self, path: &BookPath) -> Zone {
-        let in_typed_folder = path
-            .parent()
-            .is_some_and(|parent| parent.split('/').any(|name| kind::from_folder(name).is_some()));
+    fn outside(&self, path: &BookPath, words: &Vocabulary) -> Zone {
+        let in_typed_folder =
+            path.parent().is_some_and(|parent| parent.split('/').any(|name| words.folder(name).is_some()));
         if in_typed_folder && !self.codex_is_set {
             return Zone::Codex;
         }
@@ -134,7 +136,18 @@ pub fn is_usual(name: &str) -> bool {
 
 /// Whether a folder of this name may stand inside a book.
 pub fn may_be_in_book(name: &str) -> bool {
-    is_usual(name) || bare(name) == "notes" || kind::from_folder(name).is_some()
+    is_usual(name) || bare(name) == "notes" || Vocabulary::default().folder(name).is_some()
+}
+
+/// Whether a file of this stem holds canon of all types: `bible`, `Story Bible`, `The Hollow Crown - Series Bible`.
+pub fn is_bible(stem: &str) -> bool {
+    let name = bare(stem);
+    CODEX.contains(&name.as_str()) || name.ends_with(" bible")
+}
+
+/// Whether a folder of this name holds patterns for files to come, and no files.
+pub fn is_for_templates(folder: &str) -> bool {
+    matches!(bare(folder).as_str(), "template" | "templates")
 }
 
 /// Puts the chapters in reading order: those that the settings name first, then the others in natural order. Returns the names in `order` that no

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::decode::decode;
+use super::kind::{Renamed, Vocabulary};
 use super::scan::File;
 use crate::domain::book::Warning;
-use crate::domain::frontmatter::{self, Frontmatter, Split};
+use crate::domain::frontmatter::{self, Frontmatter, Split, Syntax};
 use crate::domain::ids::BookPath;
 
 /// Most threads at work: more do not help a disk.
@@ -25,16 +26,28 @@ pub struct Loaded {
     pub split: Split,
     /// What its frontmatter says.
     pub front: Frontmatter,
+    /// Keys of the frontmatter that the settings map to others.
+    pub renamed: Renamed,
     /// Why `text` is not what is on disk, byte for byte.
     pub not_utf8: Option<&'static str>,
 }
 
 impl Loaded {
     /// Reads the frontmatter of a text.
-    pub fn of(path: BookPath, text: Arc<str>) -> Self {
+    pub fn of(path: BookPath, text: Arc<str>, words: &Vocabulary) -> Self {
         let split = frontmatter::split(&text);
-        let front = frontmatter::parse_split(&text, &split);
-        Self { path, text, split, front, not_utf8: None }
+        let mut front = match split.syntax {
+            Syntax::None => frontmatter::parse_unclosed(&text).unwrap_or_default(),
+            _ => frontmatter::parse_split(&text, &split),
+        };
+        let (fields, renamed) = words.rename(std::mem::take(&mut front.fields));
+        front.fields = fields;
+        Self { path, text, split, front, renamed, not_utf8: None }
+    }
+
+    /// Returns what stands below the frontmatter.
+    pub fn body(&self) -> &str {
+        &self.text[self.split.body_start..]
     }
 
     /// What could not be read as meant.
@@ -48,11 +61,6 @@ impl Loaded {
         let of_file = self.not_utf8.iter().map(|message| at(1, 1, message));
         of_file.chain(self.front.problems.iter().map(|p| at(p.line, p.column, &p.message))).collect()
     }
-}
-
-/// Reads all files, in their order; one that can't be read gives a warning instead.
-pub fn load(files: &[File]) -> Vec<Result<Loaded, Warning>> {
-    map(files, load_one)
 }
 
 /// Applies `work` to every item on a few threads; the results are in the order of the items.
@@ -79,7 +87,8 @@ pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<
     })
 }
 
-fn load_one(file: &File) -> Result<Loaded, Warning> {
+/// Reads one file; one that can't be read gives a warning instead.
+pub fn load(file: &File, words: &Vocabulary) -> Result<Loaded, Warning> {
     let bytes = std::fs::read(&file.full).map_err(|error| Warning {
         path: file.path.clone(),
         line: 1,
@@ -87,5 +96,5 @@ fn load_one(file: &File) -> Result<Loaded, Warning> {
         message: format!("it can't be read and is left out: {error}"),
     })?;
     let decoded = decode(bytes);
-    Ok(Loaded { not_utf8: decoded.problem, ..Loaded::of(file.path.clone(), decoded.text.into()) })
+    Ok(Loaded { not_utf8: decoded.problem, ..Loaded::of(file.path.clone(), decoded.text.into(), words) })
 }

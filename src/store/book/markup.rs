@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use super::kind::Vocabulary;
+use crate::domain::links::link_at;
 use crate::domain::passage::{self, fold};
 
 /// A heading.
@@ -15,28 +17,53 @@ pub struct Heading {
     pub text: String,
     /// Index of its line among [`lines`].
     pub line: usize,
+    /// Lines that it takes: 2 for an underlined one.
+    pub height: usize,
 }
 
-/// Returns the lines of a body outside comments; a line of a fenced block of code is given as an empty one.
+/// A body as it is read: its lines and headings.
+#[derive(Debug, Default)]
+pub struct Page<'a> {
+    /// See [`lines`].
+    pub lines: Vec<Cow<'a, str>>,
+    /// See [`headings`].
+    pub headings: Vec<Heading>,
+}
+
+impl<'a> Page<'a> {
+    /// Reads a body.
+    pub fn of(body: &'a str) -> Self {
+        let lines = lines(body);
+        let headings = headings(&lines);
+        Self { lines, headings }
+    }
+}
+
+/// Returns the lines of a body outside comments, one for each line of the body; a line of a fenced block of code is given as an empty one.
 pub fn lines(body: &str) -> Vec<Cow<'_, str>> {
-    let mut fence: Option<&str> = None;
     let without = without_comments(body);
-    let visible = |line: &str| {
+    let has_fences = without.contains("```") || without.contains("~~~");
+    let mut fence: Option<&str> = None;
+    let mut is_code = |line: &str| {
         let trimmed = line.trim_start();
         let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
         match (fence, mark) {
             (None, Some(mark)) => fence = Some(mark),
             (Some(open), Some(mark)) if open == mark => fence = None,
-            (None, None) => return line.trim_end().to_owned(),
+            (None, None) => return false,
             _ => {}
         }
-        String::new()
+        true
     };
-    match without {
-        Cow::Borrowed(text) if !text.contains("```") && !text.contains("~~~") => {
-            text.lines().map(|line| Cow::Borrowed(line.trim_end())).collect()
+    let mut shown = |line: &'_ str| !(has_fences && is_code(line));
+    match &without {
+        Cow::Borrowed(text) => {
+            text.lines().map(|line| Cow::Borrowed(if shown(line) { line.trim_end() } else { "" })).collect()
         }
-        text => text.lines().map(visible).map(Cow::Owned).collect(),
+        Cow::Owned(text) => text
+            .lines()
+            .map(|line| Cow::Owned(if shown(line) { line.trim_end().to_owned() } else { String::new() }))
+            .collect(),
     }
 }
 
@@ -55,25 +82,48 @@ pub fn without_comments(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Returns the headings among `lines`, `# ATX` and underlined ones.
+/// Returns the headings among `lines`, `# ATX` and underlined ones. A line that ends a sentence is no heading for the dashes below it.
 pub fn headings(lines: &[Cow<'_, str>]) -> Vec<Heading> {
-    let mut found = vec![];
+    let mut found: Vec<Heading> = vec![];
     for (at, line) in lines.iter().enumerate() {
         if let Some((level, text)) = atx(line) {
-            found.push(Heading { level, text: plain_text(text), line: at });
-        } else if at > 0 && !line.is_empty() && line.bytes().all(|b| b == b'=') {
-            let above = lines[at - 1].trim();
-            if !above.is_empty() && atx(above).is_none() {
-                found.push(Heading { level: 1, text: plain_text(above), line: at - 1 });
-            }
+            found.push(Heading { level, text: plain_text(text), line: at, height: 1 });
+        } else if at > 0
+            && let Some(level) = underline(line)
+            && let above = lines[at - 1].trim()
+            && !above.is_empty()
+            && atx(above).is_none()
+            && (level == 1 || is_underlined_title(above, lines.get(at.wrapping_sub(2)).map(|l| l.trim())))
+        {
+            found.push(Heading { level, text: plain_text(above), line: at - 1, height: 2 });
         }
     }
     found.retain(|heading| !heading.text.is_empty());
     found
 }
 
+/// The level of the heading that a line underlines.
+fn underline(line: &str) -> Option<usize> {
+    match line.as_bytes().first()? {
+        b'=' if line.bytes().all(|b| b == b'=') => Some(1),
+        b'-' if line.len() >= 3 && line.bytes().all(|b| b == b'-') => Some(2),
+        _ => None,
+    }
+}
+
+/// Whether a line above dashes is meant as a title, and the dashes not as a break of the scene.
+fn is_underlined_title(line: &str, above: Option<&str>) -> bool {
+    above.is_none_or(str::is_empty)
+        && line.chars().count() <= 60
+        && line.starts_with(|c: char| c.is_alphanumeric() || c == '[')
+        && !line.ends_with(['.', '!', '?', '…', ',', ';', ':', '"', '”', '*'])
+        && labelled(line).is_none()
+}
+
 /// Splits `## Text ##`.
 pub fn atx(line: &str) -> Option<(usize, &str)> {
+    let bare = line.trim_start_matches(' ');
+    let line = if line.len() - bare.len() > 3 { line } else { bare };
     let level = line.bytes().take_while(|b| *b == b'#').count();
     let rest = &line[level..];
     let is_heading = (1..=6).contains(&level) && (rest.is_empty() || rest.starts_with([' ', '\t']));
@@ -104,7 +154,11 @@ pub fn links_as_text(text: &str) -> Cow<'_, str> {
     let mut rest = text;
     while let Some(open) = rest.find('[') {
         let (before, from) = rest.split_at(open);
-        let link = if from.starts_with("[[") { wikilink(from) } else { inline_link(from) };
+        let link = if from.starts_with("[[") {
+            link_at(from, 0).map(|link| (link.shown(), link.range.end))
+        } else {
+            inline_link(from)
+        };
         let Some((label, len)) = link else {
             shown.push_str(before);
             shown.push('[');
@@ -117,24 +171,6 @@ pub fn links_as_text(text: &str) -> Cow<'_, str> {
     }
     shown.push_str(rest);
     Cow::Owned(shown)
-}
-
-/// Reads `[[target#part|text]]` at the start of `from`: what it shows and its length.
-fn wikilink(from: &str) -> Option<(&str, usize)> {
-    let inner = &from[2..from.find("]]")?];
-    if inner.contains(['[', '\n']) {
-        return None;
-    }
-    let len = inner.len() + 4;
-    if let Some((_, text)) = inner.split_once('|') {
-        return Some((text.trim(), len));
-    }
-    let target = match inner.split_once('#') {
-        Some(("", part)) => part,
-        Some((page, _)) => page,
-        None => inner,
-    };
-    Some((target.rsplit('/').next().unwrap_or(target).trim().trim_end_matches(".md"), len))
 }
 
 /// Reads `[text](url)` at the start of `from`: the text and the whole length.
@@ -182,6 +218,17 @@ pub fn dataview_fields(line: &str) -> Vec<(&str, &str)> {
     if let Some(Labelled { label, value, dataview: true }) = labelled(line) {
         return vec![(label, value)];
     }
+    inline_fields(line).into_iter().map(|field| (field.key, field.value)).collect()
+}
+
+/// `[key:: value]` or `(key:: value)`.
+struct InlineField<'a> {
+    whole: std::ops::Range<usize>,
+    key: &'a str,
+    value: &'a str,
+}
+
+fn inline_fields(line: &str) -> Vec<InlineField<'_>> {
     let mut found = vec![];
     for (at, _) in line.match_indices("::") {
         let Some(open) = line[..at].rfind(['[', '(']) else { continue };
@@ -189,7 +236,7 @@ pub fn dataview_fields(line: &str) -> Vec<(&str, &str)> {
         let Some(end) = closing_at(&line[at..], closing) else { continue };
         let (key, value) = (line[open + 1..at].trim(), line[at + 2..at + end].trim());
         if !key.is_empty() && !key.contains([']', ')', ':']) {
-            found.push((key, value));
+            found.push(InlineField { whole: open..at + end + 1, key, value });
         }
     }
     found
@@ -216,42 +263,110 @@ pub fn split_names(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the `#tags` of a line, without their marks.
+/// Returns the `#tags` of a line or heading, without their marks.
 pub fn hashtags(line: &str) -> impl Iterator<Item = &str> {
-    let words = if atx(line).is_some() { "" } else { line };
-    words
+    atx(line)
+        .map_or(line, |(_, text)| text)
         .split_whitespace()
         .filter_map(|word| word.strip_prefix('#'))
         .map(|tag| tag.trim_end_matches(|c: char| !c.is_alphanumeric()))
         .filter(|tag| tag.chars().any(char::is_alphabetic))
 }
 
+/// Returns the tags that end a line, behind which nothing stands but more of them; those in the middle of a sentence are none.
+pub fn closing_tags(line: &str) -> impl Iterator<Item = &str> {
+    let words = if atx(line).is_some() { "" } else { line };
+    let closing = words.split_whitespace().rev().take_while(|word| word.len() > 1 && word.starts_with('#'));
+    closing.flat_map(hashtags)
+}
+
+/// Leaves out the tags that end a paragraph.
+fn without_closing_tags(text: &str) -> &str {
+    let mut rest = text.trim_end();
+    while let Some((before, last)) = rest.rsplit_once(char::is_whitespace)
+        && last.strip_prefix('#').is_some_and(|tag| tag.starts_with(char::is_alphabetic))
+    {
+        rest = before.trim_end();
+    }
+    rest
+}
+
+/// Whether a line holds nothing but tags.
+pub fn is_tags(line: &str) -> bool {
+    let mut words = line.split_whitespace().peekable();
+    words.peek().is_some() && atx(line).is_none() && words.all(|word| word.len() > 1 && word.starts_with('#'))
+}
+
+/// Returns the `Key: value` lines at the top of `lines`: those before the first heading and the first prose, in blocks that hold nothing else. One
+/// such line alone counts only as an item of a list, in bold, or with a usual label.
+pub fn top_fields<'a>(lines: &'a [Cow<'_, str>], words: &Vocabulary) -> Vec<(&'a str, &'a str)> {
+    let mut found = vec![];
+    for block in lines.split(|line| line.trim().is_empty()) {
+        let block: Vec<&str> =
+            block.iter().map(|line| line.trim()).filter(|line| !is_furniture(line)).collect();
+        if block.is_empty() {
+            continue;
+        }
+        let dressed = |line: &str| line.starts_with(['-', '*', '+']);
+        let is_of_fields =
+            |line: &&&str| labelled(line).is_some() && (dressed(line) || is_field(line, block.len(), words));
+        if atx(block[0]).is_some() || !block.iter().all(|line| is_of_fields(&line)) {
+            break;
+        }
+        let values = block.iter().filter_map(|line| labelled(line)).filter(|field| !field.dataview);
+        found.extend(values.map(|field| (field.label, field.value)).filter(|(_, value)| !value.is_empty()));
+    }
+    found
+}
+
 /// Returns the first paragraph of prose among `lines`, as a reader sees it; where there is none, the first item of a list.
-pub fn first_prose(lines: &[Cow<'_, str>]) -> String {
+pub fn first_prose(lines: &[Cow<'_, str>], words: &Vocabulary) -> String {
     let mut item = None;
     for block in lines.split(|line| line.trim().is_empty()) {
-        let prose: Vec<&str> = block
-            .iter()
-            .map(|line| line.trim())
+        let is_title = |at: usize| {
+            let above = (at > 0).then(|| block[at - 1].trim());
+            let below = block.get(at + 1).and_then(|below| underline(below));
+            below.is_some_and(|level| level == 1 || is_underlined_title(block[at].trim(), above))
+        };
+        let prose: Vec<&str> = (0..block.len())
+            .filter(|at| !is_title(*at))
+            .map(|at| block[at].trim())
             .skip_while(|line| atx(line).is_some())
             .take_while(|line| atx(line).is_none())
-            .filter(|line| !is_furniture(line))
+            .filter(|line| !is_furniture(line) && !labelled(line).is_some_and(|field| field.dataview))
             .collect();
         if item.is_none() {
             item = prose.first().and_then(|line| list_item(line));
         }
         if prose.is_empty()
             || list_item(prose[0]).is_some()
-            || prose.iter().all(|line| is_field(line, prose.len()))
+            || prose.iter().all(|line| is_field(line, prose.len(), words))
         {
             continue;
         }
-        let shown = plain_text_with_emphasis(&prose.join(" "));
+        let shown = plain_text_with_emphasis(without_closing_tags(&without_inline_fields(&prose.join(" "))));
         if !shown.is_empty() {
             return shown;
         }
     }
     item.map(plain_text_with_emphasis).unwrap_or_default()
+}
+
+/// Replaces `(key:: value)` and `[key:: value]` by the value.
+fn without_inline_fields(text: &str) -> Cow<'_, str> {
+    if !text.contains("::") {
+        return Cow::Borrowed(text);
+    }
+    let (mut shown, mut from) = (String::new(), 0);
+    for field in inline_fields(text) {
+        if field.whole.start >= from {
+            shown.push_str(&text[from..field.whole.start]);
+            shown.push_str(field.value);
+            from = field.whole.end;
+        }
+    }
+    shown.push_str(&text[from..]);
+    Cow::Owned(shown)
 }
 
 /// Links as text, single spaces; emphasis stays, since a ship's name is in italics for a reason.
@@ -266,16 +381,34 @@ fn list_item(line: &str) -> Option<&str> {
 /// Whether a line is no prose: a rule, a table, a picture, a callout, HTML, an underline or a line of tags.
 fn is_furniture(line: &str) -> bool {
     let is_rule = line.chars().all(|c| matches!(c, '-' | '*' | '_' | '=' | ' ' | '#' | '~' | '+'));
-    let is_tags = line.split_whitespace().all(|word| word.starts_with('#'));
-    is_rule || is_tags || line.starts_with(['|', '>', '<']) || line.starts_with("![")
+    is_rule || is_tags(line) || line.starts_with(['|', '>', '<']) || line.starts_with("![")
 }
 
-/// Whether a line only gives a field its value. One such line alone counts only with a usual label.
-fn is_field(line: &str, lines: usize) -> bool {
-    const USUAL: [&str; 10] =
-        ["aliases", "alias", "aka", "also known as", "role", "type", "tags", "status", "name", "title"];
+/// Whether a line only gives a field its value. One such line alone counts only with a usual label, or one of the settings.
+fn is_field(line: &str, lines: usize, words: &Vocabulary) -> bool {
+    const USUAL: [&str; 18] = [
+        "aliases",
+        "alias",
+        "aka",
+        "also known as",
+        "role",
+        "type",
+        "tags",
+        "status",
+        "name",
+        "title",
+        "age",
+        "born",
+        "died",
+        "date",
+        "chapter",
+        "summary",
+        "description",
+        "pronouns",
+    ];
     labelled(line).is_some_and(|field| {
-        field.dataview || lines > 1 || USUAL.contains(&fold(field.label).replace('.', "").as_str())
+        let label = || fold(words.key(field.label)).replace('.', "");
+        field.dataview || lines > 1 || USUAL.contains(&label().as_str())
     })
 }
 
@@ -302,6 +435,7 @@ mod tests {
     #[test]
     fn comments_and_code_are_not_read() {
         assert_eq!(without_comments("a %%b\nc%% d <!-- e --> f %% g"), "a \n d  f %% g");
+        assert_eq!(without_comments("<!-- a %% b --> c %% d <!-- e %% f"), " c  f");
         assert_eq!(lines("one\n```\n# two\n```\nthree"), ["one", "", "", "", "three"]);
     }
 
@@ -310,6 +444,9 @@ mod tests {
         let found = headings(&lines("One\n===\n\n## *Two* [[Three|3]] ##\n#no\n####### no\n# C#"));
         let found: Vec<_> = found.iter().map(|h| (h.level, h.text.as_str(), h.line)).collect();
         assert_eq!(found, [(1, "One", 0), (2, "Two 3", 3), (1, "C#", 6)]);
+        let found = headings(&lines("Appearance\n----------\nTall.\n---\n\nA: b\n---\ntwo\nlines\n---"));
+        let found: Vec<_> = found.iter().map(|h| (h.level, h.text.as_str(), h.height)).collect();
+        assert_eq!(found, [(2, "Appearance", 2)]);
     }
 
     #[test]
@@ -339,10 +476,16 @@ mod tests {
             ("| a | b |\n|---|---|\n\n> quoted\n\n---\n\n- One [[thing]]\n- Two", "One thing"),
             ("Note: she flies.", "Note: she flies."),
             ("Aliases: A", ""),
+            (
+                "Role:: clerk\nLoyal to (faction:: [[The Hand]]) and [mood:: tired].",
+                "Loyal to The Hand and tired.",
+            ),
+            ("Per\n===\n\nOld Per\n-------\nHe lights.\n\n---", "He lights."),
+            ("   # Nils #\nHe rows.", "He rows."),
             ("", ""),
         ];
         for (body, prose) in table {
-            assert_eq!(first_prose(&lines(body)), prose, "{body:?}");
+            assert_eq!(first_prose(&lines(body), &Vocabulary::default()), prose, "{body:?}");
         }
     }
 
@@ -351,7 +494,8 @@ mod tests {
         fn any_text_is_read_without_harm(text in "[a-c\\[\\]()!|#%<>:*_ \n=`é-]{0,40}") {
             let lines = lines(&text);
             headings(&lines);
-            first_prose(&lines);
+            first_prose(&lines, &Vocabulary::default());
+            top_fields(&lines, &Vocabulary::default());
             for line in &lines {
                 dataview_fields(line);
                 plain_text(line);

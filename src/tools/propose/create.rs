@@ -4,12 +4,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{MAX_SUMMARY, NOTE, NamedValue};
+use super::near::near;
+use super::{MAX_SUMMARY, NOTE, NamedValue, checked_name, line_end_of_most, new_file, without_frontmatter};
 use crate::canon::lookup;
 use crate::domain::book::Book;
 use crate::domain::codex::{Entry, EntryType};
 use crate::domain::ids::{BookPath, ProposalId};
-use crate::domain::{frontmatter, passage};
+use crate::domain::passage;
 use crate::proposal::change::{self, yaml};
 use crate::proposal::{FileChange, Proposal, path};
 use crate::tools::read::shorten;
@@ -58,16 +59,17 @@ impl ProposeTool for CreateEntry {
     }
 
     fn propose(&self, desk: &Desk<'_>, args: Args) -> Result<Draft, ToolError> {
-        let name = checked_name(&args.name)?;
+        let name = checked_name("name", &args.name, MAX_NAME)?;
         let summary = args.change_summary.trim();
         if summary.is_empty() {
             return Err(ToolError::in_field("changeSummary", "`changeSummary` is empty", &[]));
         }
         let mut warnings = vec![];
         let fields = fields(args.fields, args.custom_fields, args.entry_type, name, &mut warnings)?;
-        refuse_duplicates(desk.book, name, &fields)?;
-        for near in lookup::near_names(desk.book, None, name, NEAR) {
-            warnings.push(format!("There is a near name already: {near}."));
+        let wants_soul = args.soul_markdown.as_deref().is_some_and(|s| !s.trim().is_empty());
+        refuse_duplicates(desk.book, name, &fields, wants_soul)?;
+        for (near, Entry { entry_type, path, .. }) in near(desk.book, args.entry_type, name, NEAR) {
+            warnings.push(format!("There is a near name already: {near} ({entry_type}, {path})."));
         }
         let eol = line_end(desk.book, args.entry_type);
         let dossier = document(name, &fields, args.markdown_body.as_deref(), eol, &mut warnings);
@@ -89,23 +91,6 @@ impl ProposeTool for CreateEntry {
         };
         Ok(draft(desk, proposal))
     }
-}
-
-fn checked_name(name: &str) -> Result<&str, ToolError> {
-    let name = name.trim();
-    let bad = |message: &str| {
-        Err(ToolError::in_field("name", message, &["a name on one line, up to 120 characters"]))
-    };
-    if name.is_empty() || !name.chars().any(char::is_alphanumeric) {
-        return bad("`name` holds no letter or digit");
-    }
-    if name.chars().count() > MAX_NAME {
-        return bad("`name` is too long");
-    }
-    if name.chars().any(char::is_control) {
-        return bad("`name` holds a line break or tab");
-    }
-    Ok(name)
 }
 
 /// The frontmatter in order: type, name, the usual fields, the book's own.
@@ -152,11 +137,19 @@ fn aliases(fields: &Map<String, Value>) -> Vec<&str> {
         .collect()
 }
 
-fn refuse_duplicates(book: &Book, name: &str, fields: &Map<String, Value>) -> Result<(), ToolError> {
+fn refuse_duplicates(
+    book: &Book,
+    name: &str,
+    fields: &Map<String, Value>,
+    wants_soul: bool,
+) -> Result<(), ToolError> {
     for wanted in std::iter::once(name).chain(aliases(fields)) {
         let Some(taken) = lookup::same_name(book, wanted).into_iter().next() else { continue };
         let Entry { name: bearer, path, entry_type, .. } = taken;
-        let advice = if wanted == name {
+        let soulless = wants_soul && *entry_type == EntryType::Character && taken.soul.is_none();
+        let advice = if wanted == name && soulless {
+            "for its soul use propose_codex_update with targetSection `soul`".to_owned()
+        } else if wanted == name {
             "use propose_codex_update for it, or another name".to_owned()
         } else {
             format!("leave the alias `{wanted}` out, or use propose_codex_update for that entry")
@@ -169,14 +162,9 @@ fn refuse_duplicates(book: &Book, name: &str, fields: &Map<String, Value>) -> Re
 
 /// The line end of most entries of the type, else of most entries.
 fn line_end(book: &Book, entry_type: EntryType) -> &'static str {
-    let votes = |entries: &mut dyn Iterator<Item = &Entry>| -> (usize, usize) {
-        entries.fold((0, 0), |(crlf, all), e| (crlf + usize::from(e.text.contains("\r\n")), all + 1))
-    };
-    let (mut crlf, mut all) = votes(&mut book.entries_of(entry_type));
-    if all == 0 {
-        (crlf, all) = votes(&mut book.entries.iter());
-    }
-    if crlf * 2 > all { "\r\n" } else { "\n" }
+    let own = book.entries_of(entry_type).next().is_some();
+    let entries = book.entries.iter().filter(|e| !own || e.entry_type == entry_type);
+    line_end_of_most(entries.map(|e| &*e.text))
 }
 
 fn document(
@@ -186,14 +174,13 @@ fn document(
     eol: &str,
     warnings: &mut Vec<String>,
 ) -> String {
-    let body = body.unwrap_or_default().trim_start_matches('\u{feff}').trim_start();
-    let start = frontmatter::split(body).body_start;
-    if start > 0 {
+    let (body, had_frontmatter) = without_frontmatter(body.unwrap_or_default());
+    if had_frontmatter {
         warnings.push(
             "The frontmatter inside markdownBody is left out; fields and customFields are used.".to_owned(),
         );
     }
-    let body = change::normalise(&body[start..], eol);
+    let body = change::normalise(body, eol);
     let mut out = ["---", eol].concat();
     for (key, value) in fields {
         out.push_str(&yaml::entry(key, value, eol));
@@ -222,17 +209,11 @@ fn files(
     dossier: String,
     soul: Option<String>,
 ) -> Vec<FileChange> {
-    let new = |path: BookPath, proposed: String| FileChange {
-        path,
-        base: None,
-        base_hash: None,
-        proposed: Some(proposed),
-    };
     let path = path::suggest(book, entry_type, name, soul.is_some());
     let soul_path = path.parent().and_then(|folder| BookPath::new(format!("{folder}/soul.md")).ok());
-    let mut files = vec![new(path, dossier)];
+    let mut files = vec![new_file(path, dossier)];
     if let (Some(soul), Some(soul_path)) = (soul, soul_path) {
-        files.push(new(soul_path, soul));
+        files.push(new_file(soul_path, soul));
     }
     files
 }
@@ -280,6 +261,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::domain::frontmatter;
     use crate::tools::Outcome;
     use crate::tools::testing::{Shelf, call};
 
@@ -386,7 +368,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_none_is_refused_with_its_field() {
-        for name in ["", "  ", "???", "a\nb", &"x".repeat(200)] {
+        for name in ["", "  ", "???", "a\nb", "a\u{202e}b", "a\0b", &"x".repeat(10_000)] {
             let told = create(&shelf(), &json!({"name": name})).unwrap_err().to_result();
             assert_eq!(told["error"]["field"], "name", "{name:?}");
         }

@@ -5,11 +5,12 @@
 
 use serde_json::{Map, Value, json};
 
+use super::soul::NewSoul;
 use super::target::{Change, File, Revision, Worked, work_out};
 use super::{MAX_SUMMARY, NOTE, changed_file};
 use crate::canon::lookup::{self, Strength};
 use crate::domain::codex::Entry;
-use crate::domain::ids::ProposalId;
+use crate::domain::ids::{BookPath, ProposalId};
 use crate::domain::passage;
 use crate::proposal::Proposal;
 use crate::proposal::change::Section;
@@ -30,17 +31,18 @@ pub(super) fn revise(desk: &Desk<'_>, revision: &Revision<'_>) -> Result<Draft, 
     let mut warnings = vec![];
     if !found.also_matched.is_empty() {
         let others: Vec<&str> = found.also_matched.iter().map(|e| e.path.as_str()).collect();
-        if strength == Strength::Partial {
+        if strength >= Strength::Partial {
             let message = format!("`{}` may be several entries; give the whole name", revision.name);
             let candidates: Vec<&str> = std::iter::once(entry.path.as_str()).chain(others).collect();
             return Err(ToolError::refused(message, json!({"candidates": candidates})));
         }
         warnings.push(format!("Other entries have this name too: {}.", others.join(", ")));
-    } else if strength == Strength::Partial {
+    } else if strength >= Strength::Partial {
         warnings.push(format!("`{}` was taken to be {}.", revision.name, entry.name));
     }
     match work_out(desk, revision, entry)? {
-        Worked::Unseen { file, section } => Ok(show_unseen(desk, entry, file, &section)),
+        Worked::Unseen { file, section } => Ok(show_unseen(desk, entry, &file, &section)),
+        Worked::Soul(soul) => Ok(soul_draft(desk, revision, entry, soul, warnings)),
         Worked::Change(mut change) => {
             change.warnings.splice(0..0, warnings);
             Ok(draft(desk, revision, entry, &change))
@@ -58,9 +60,9 @@ fn no_entry(desk: &Desk<'_>, revision: &Revision<'_>) -> Draft {
     Draft { result: Value::Object(result), evidence, ..Draft::default() }
 }
 
-fn evidence(entry: &Entry, file: File<'_>) -> Evidence {
+fn evidence(entry: &Entry, path: &BookPath) -> Evidence {
     Evidence {
-        resolved: vec![file.path.clone()],
+        resolved: vec![path.clone()],
         title: Some(entry.name.clone()),
         kind: Some(entry.entry_type.to_string()),
         results: 1,
@@ -69,7 +71,7 @@ fn evidence(entry: &Entry, file: File<'_>) -> Evidence {
 }
 
 /// The result when a section would be replaced unseen: it is shown whole, so that the next try may replace it.
-fn show_unseen(desk: &Desk<'_>, entry: &Entry, file: File<'_>, section: &Section) -> Draft {
+fn show_unseen(desk: &Desk<'_>, entry: &Entry, file: &File<'_>, section: &Section) -> Draft {
     let whole = file.text[section.content.clone()].trim();
     let shown = passage::cut(whole, desk.limits.prose);
     let fits = shown.len() == whole.len();
@@ -78,7 +80,7 @@ fn show_unseen(desk: &Desk<'_>, entry: &Entry, file: File<'_>, section: &Section
     } else {
         "Nothing is proposed: this section is too long to be returned whole, so it can't be replaced. Use mode append, or name a smaller section."
     };
-    let mut evidence = evidence(entry, file);
+    let mut evidence = evidence(entry, file.path);
     evidence.words = Some(passage::count_words(shown));
     evidence.truncated = !fits;
     let result = json!({
@@ -96,8 +98,51 @@ fn show_unseen(desk: &Desk<'_>, entry: &Entry, file: File<'_>, section: &Section
     Draft { result, evidence, material, proposal: None }
 }
 
+/// The draft of a first soul: all files in one proposal, so that the author takes the step whole.
+fn soul_draft(
+    desk: &Desk<'_>,
+    revision: &Revision<'_>,
+    entry: &Entry,
+    soul: NewSoul,
+    mut warnings: Vec<String>,
+) -> Draft {
+    warnings.extend(soul.warnings);
+    let proposal = Proposal {
+        id: ProposalId::mint(),
+        tool: revision.tool.to_owned(),
+        subject: entry.entry_type.into(),
+        entry: entry.name.clone(),
+        summary: shorten(revision.summary, MAX_SUMMARY),
+        warnings,
+        files: soul.files,
+        edited: false,
+    };
+    let shown = passage::cut(&soul.text, desk.limits.excerpt);
+    let cut = shown.len() < soul.text.len();
+    let paths: Vec<&BookPath> = proposal.files.iter().map(|f| &f.path).collect();
+    let mut result = json!({
+        "applied": false,
+        "proposalId": proposal.id,
+        "path": soul.path,
+        "type": entry.entry_type,
+        "name": entry.name,
+        "targetSection": "soul.md",
+        "change": "soul",
+        "files": paths,
+        "warnings": proposal.warnings,
+        "currentMarkdown": null,
+        "proposedMarkdown": shown,
+    });
+    if cut {
+        result["truncated"] = json!(true);
+    }
+    result["note"] = json!(NOTE);
+    let evidence = Evidence { truncated: cut, ..evidence(entry, &soul.path) };
+    Draft { result, evidence, material: vec![], proposal: Some(proposal) }
+}
+
 fn draft(desk: &Desk<'_>, revision: &Revision<'_>, entry: &Entry, change: &Change<'_>) -> Draft {
-    let file = change.file;
+    let file = &change.file;
     let mut result = Map::new();
     let nothing = change.proposed == file.text;
     let proposal = (!nothing).then(|| Proposal {
@@ -133,7 +178,7 @@ fn draft(desk: &Desk<'_>, revision: &Revision<'_>, entry: &Entry, change: &Chang
         NOTE
     };
     result.insert("note".into(), json!(note));
-    let mut evidence = evidence(entry, file);
+    let mut evidence = evidence(entry, file.path);
     evidence.truncated = cut;
     let stretch = change.is_stretch && !current.is_empty();
     let material = stretch.then(|| Material { path: file.path.clone(), text: current.to_owned() });

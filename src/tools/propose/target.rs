@@ -1,16 +1,17 @@
 //! Works out what one file would be, from the place that a model names and the text that it sends for it.
 //!
-//! A place is, in this order: the Role field, a section of the dossier or the soul, a frontmatter field, the whole text of a file without
-//! headings, a new section at the end.
+//! A place is, in this order: the Role field, the soul, a section of the dossier or the soul, a frontmatter field, a `Key: value` line, the
+//! whole text of an entry without headings, a new section at its end. In a file of many entries it lies in the entry's own part.
 
 use serde_json::{Value, json};
 
 use super::field::{FieldProblem, change_field};
+use super::soul::{self, NewSoul};
 use crate::domain::codex::{Entry, EntryType};
 use crate::domain::frontmatter;
 use crate::domain::ids::BookPath;
 use crate::domain::passage;
-use crate::proposal::change::{self, Section};
+use crate::proposal::change::{self, FieldLine, Part, Section};
 use crate::proposal::role;
 use crate::tools::read::shorten;
 use crate::tools::{Desk, ToolError};
@@ -33,11 +34,14 @@ pub(super) struct Revision<'a> {
     pub append: bool,
 }
 
-/// One file of an entry: the dossier, or the soul.
-#[derive(Clone, Copy)]
+/// One file of an entry, the dossier or the soul, with the part of it that is the entry's own.
+#[derive(Clone)]
 pub(super) struct File<'a> {
     pub path: &'a BookPath,
     pub text: &'a str,
+    pub part: Part,
+    /// The entry's own heading, where the file holds others too.
+    pub heading: Option<&'a str>,
 }
 
 /// A change that was worked out.
@@ -65,6 +69,8 @@ pub(super) enum Worked<'a> {
         file: File<'a>,
         section: Section,
     },
+    /// A character gets its first soul.
+    Soul(NewSoul),
 }
 
 /// Works the change out. See the module.
@@ -73,42 +79,161 @@ pub(super) fn work_out<'a>(
     revision: &Revision<'_>,
     entry: &'a Entry,
 ) -> Result<Worked<'a>, ToolError> {
-    let main = File { path: &entry.path, text: &entry.text };
+    let main = File {
+        path: &entry.path,
+        text: &entry.text,
+        part: Part::of(entry),
+        heading: entry.heading.as_deref(),
+    };
+    let soul = entry.soul.as_ref().map(|s| File {
+        path: &s.path,
+        text: &s.text,
+        part: Part::file(&s.text),
+        heading: None,
+    });
+    let changed = |change: Change<'a>| Ok(Worked::Change(Box::new(change)));
+    let of_soul = soul::is_soul(revision.target);
     if entry.entry_type == EntryType::Character
+        && !of_soul
         && role::is_role_change(revision.target, revision.summary, revision.markdown)
     {
-        return change_role(revision, main).map(|c| Worked::Change(Box::new(c)));
+        return changed(change_role(revision, main)?);
     }
-    let soul = entry.soul.as_ref().map(|s| File { path: &s.path, text: &s.text });
-    let named_soul = soul.and_then(|file| Some((file, soul_section(revision.target)?)));
-    let places = match named_soul {
-        Some((file, target)) => vec![(file, target)],
-        None => std::iter::once(main).chain(soul).map(|file| (file, revision.target)).collect(),
-    };
-    for (file, target) in &places {
-        let sections = change::sections(file.text);
-        let found = change::find_sections(&sections, target);
-        if let Some(section) = found.first() {
-            return change_section(desk, revision, *file, section, found.len());
-        }
+    if of_soul {
+        return match soul {
+            Some(file) => whole_soul(desk, revision, file),
+            None => soul::first_soul(desk.book, entry, revision.markdown).map(Worked::Soul),
+        };
     }
-    let fields = frontmatter::parse(main.text).fields;
-    let key = revision.target.rsplit(['.', '/']).next().unwrap_or(revision.target);
-    if let Some(key) = change::find_key(&fields, key) {
-        return set_field(revision, main, key, &fields[key]).map(|c| Worked::Change(Box::new(c)));
+    let (places, target) = places(&main, soul, revision.target);
+    let found: Vec<(&File<'_>, Section)> = places
+        .iter()
+        .flat_map(|file| file.part.find(file.text, target).into_iter().map(move |s| (file, s)))
+        .collect();
+    match &found[..] {
+        [] => {}
+        [(file, section)] => return change_section(desk, revision, (*file).clone(), section),
+        _ => return Err(ambiguous(revision.target, &found, places.len() > 1)),
     }
-    let (file, target) = places.first().copied().unwrap_or((main, revision.target));
-    if WHOLE.contains(&passage::fold(target).as_str()) || passage::fold(target) == "frontmatter" {
-        return whole_body(desk, revision, file, target);
+    if let Some(change) = field(revision, &main, target)? {
+        return changed(change);
     }
-    Ok(Worked::Change(Box::new(new_section(revision, file, target))))
+    let file = places.into_iter().next().unwrap_or(main);
+    let is_whole = WHOLE.contains(&passage::fold(target).as_str());
+    let is_entry = passage::fold(target) == passage::fold(file.heading.unwrap_or(&entry.name));
+    if is_whole || is_entry || passage::fold(target) == "frontmatter" {
+        return whole_body(desk, revision, file, target, is_entry);
+    }
+    changed(new_section(revision, file, target)?)
 }
 
-/// `soul.md / Fears`, `Soul / Fears`: the part after the file.
-fn soul_section(target: &str) -> Option<&str> {
-    let (file, rest) = target.split_once('/')?;
-    let is_soul = ["soul", "soul.md"].iter().any(|s| file.trim().eq_ignore_ascii_case(s));
-    (is_soul && !rest.trim().is_empty()).then(|| rest.trim())
+/// The files in which a target is looked for, and the target without the file's name: `soul.md / Fears`, `dossier.md / Voice`.
+fn places<'a, 't>(main: &File<'a>, soul: Option<File<'a>>, target: &'t str) -> (Vec<File<'a>>, &'t str) {
+    if let Some((name, rest)) = target.split_once('/').filter(|(_, rest)| !rest.trim().is_empty()) {
+        if soul::is_soul(name)
+            && let Some(soul) = soul
+        {
+            return (vec![soul], rest.trim());
+        }
+        if name.trim().eq_ignore_ascii_case(main.path.file_name()) {
+            return (vec![main.clone()], rest.trim());
+        }
+    }
+    (std::iter::once(main.clone()).chain(soul).collect(), target)
+}
+
+/// The answer when several sections bear the name: how each of them can be named.
+fn ambiguous(target: &str, found: &[(&File<'_>, Section)], many_files: bool) -> ToolError {
+    let name = |(file, section): &(&File<'_>, Section)| {
+        let qualified = change::qualified(&change::sections(file.text), section);
+        if many_files { format!("{} / {qualified}", file.path.file_name()) } else { qualified }
+    };
+    let names: Vec<String> = found.iter().map(name).collect();
+    let mut told = names.clone();
+    told.sort_unstable();
+    told.dedup();
+    let lines: Vec<String> =
+        found.iter().map(|(file, s)| passage::line_column(file.text, s.start).0.to_string()).collect();
+    let (count, lines) = (found.len(), lines.join(", "));
+    let message = if told.len() == names.len() {
+        format!("`{target}` names {count} sections (lines {lines}); send one of their full names")
+    } else {
+        format!(
+            "`{target}` names {count} sections (lines {lines}), and not all of them can be told apart by the headings above; ask the author to rename one, or use another section"
+        )
+    };
+    ToolError::in_field("targetSection", message, &told.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// A frontmatter key or a `Key: value` line as the target.
+fn field<'a>(
+    revision: &Revision<'_>,
+    main: &File<'a>,
+    target: &str,
+) -> Result<Option<Change<'a>>, ToolError> {
+    let named = ["frontmatter.", "frontmatter/", "frontmatter /"].iter().find_map(|prefix| {
+        target.get(..prefix.len()).filter(|p| p.eq_ignore_ascii_case(prefix)).map(|p| &target[p.len()..])
+    });
+    let key = named.map_or_else(|| target.rsplit(['.', '/']).next().unwrap_or(target), str::trim).trim();
+    let shares = main.heading.is_some();
+    if shares && named.is_some() {
+        let message = format!(
+            "the frontmatter of {} is not this entry's alone; name a section or a line of the entry",
+            main.path
+        );
+        return Err(ToolError::in_field("targetSection", message, &[]));
+    }
+    if !shares {
+        let fields = frontmatter::parse(main.text).fields;
+        if let Some(key) = change::find_key(&fields, key) {
+            return set_field(revision, main.clone(), key, &fields[key]).map(Some);
+        }
+    }
+    let lines: Vec<FieldLine> = change::field_lines(main.text, &main.part.range);
+    let lines: Vec<&FieldLine> = lines.iter().filter(|l| l.is_named(key)).collect();
+    match &lines[..] {
+        [] if named.is_some() && !key.is_empty() => {
+            set_field(revision, main.clone(), key, &Value::Null).map(Some)
+        }
+        [] => Ok(None),
+        [line] => set_line(revision, main.clone(), line).map(Some),
+        many => {
+            let lines: Vec<String> =
+                many.iter().map(|l| passage::line_column(main.text, l.value.start).0.to_string()).collect();
+            let message = format!(
+                "`{key}` stands in several lines of {} ({}); ask the author which one is right",
+                main.path,
+                lines.join(", ")
+            );
+            Err(ToolError::refused(message, json!({"path": main.path, "lines": lines})))
+        }
+    }
+}
+
+fn set_line<'a>(revision: &Revision<'_>, file: File<'a>, line: &FieldLine) -> Result<Change<'a>, ToolError> {
+    let current = file.text[line.value.clone()].to_owned();
+    let one = one_line_value(revision.markdown, &line.key);
+    let wanted = match one {
+        Some(value) if revision.append && !current.is_empty() => format!("{current}, {value}"),
+        Some(value) => value,
+        None => String::new(),
+    };
+    let proposed = change::set_line(file.text, line, &wanted).ok_or_else(|| {
+        let message =
+            format!("`{}` is one line of {}; it can only be replaced by one line", line.key, file.path);
+        ToolError::in_field("proposedMarkdown", message, &["one line of text"])
+    })?;
+    let target = line.key.clone();
+    Ok(Change { file, what: "field", target, current, is_stretch: false, wanted, proposed, warnings: vec![] })
+}
+
+/// The value that a proposed text has for a field of one line: without the field's own name and quotes.
+fn one_line_value(markdown: &str, key: &str) -> Option<String> {
+    let mut lines = markdown.lines().map(str::trim).filter(|l| !l.is_empty());
+    let line = lines.next().filter(|_| lines.next().is_none())?;
+    let own = change::field_lines(line, &(0..line.len())).into_iter().find(|f| f.is_named(key));
+    let value = own.map_or(line, |f| &line[f.value]);
+    Some(value.trim_start_matches("- ").trim().to_owned())
 }
 
 fn change_role<'a>(revision: &Revision<'_>, file: File<'a>) -> Result<Change<'a>, ToolError> {
@@ -116,9 +241,14 @@ fn change_role<'a>(revision: &Revision<'_>, file: File<'a>) -> Result<Change<'a>
         let message = "this reads as a change of the narrative role, but holds no single role value; send only the value, e.g. `antagonist`, with targetSection `Role`. For another section, leave the role out of changeSummary";
         ToolError::in_field("proposedMarkdown", message, &["one short role value"])
     })?;
-    let proposed = role::set_role(file.text, &wanted).ok_or_else(|| {
-        let message =
-            format!("the role in {} can't be changed without touching more than its value", file.path);
+    let (proposed, current) = if file.heading.is_some() {
+        (role::set_role_in(file.text, &file.part, &wanted), role::current_role_in(file.text, &file.part))
+    } else {
+        (role::set_role(file.text, &wanted), role::current_role(file.text))
+    };
+    let proposed = proposed.ok_or_else(|| {
+        let why = change::obstacle(file.text, "role");
+        let message = format!("the role in {} can't be changed: {why}", file.path);
         ToolError::refused(message, json!({"path": file.path}))
     })?;
     let mut warnings = vec![];
@@ -127,7 +257,7 @@ fn change_role<'a>(revision: &Revision<'_>, file: File<'a>) -> Result<Change<'a>
     {
         warnings.push("Only the role is changed; the rest of the proposed text is left out.".to_owned());
     }
-    let current = role::current_role(file.text).unwrap_or_default();
+    let current = current.unwrap_or_default();
     if current.is_empty() {
         warnings.push("The entry has no role yet; the field is added.".to_owned());
     }
@@ -149,17 +279,25 @@ fn set_field<'a>(
     key: &str,
     old: &Value,
 ) -> Result<Change<'a>, ToolError> {
-    let proposed = change_field(file.text, key, old, revision.markdown, revision.append).map_err(|problem| match problem {
-        FieldProblem::NotAValue => ToolError::in_field(
-            "proposedMarkdown",
-            format!("`{key}` is a frontmatter field with one short text; it can only be replaced by one line"),
-            &["one line of text"],
-        ),
-        FieldProblem::Unsafe => ToolError::refused(
-            format!("the frontmatter field `{key}` in {} can't be changed without touching more than its value", file.path),
-            json!({"path": file.path, "field": key}),
-        ),
-    })?;
+    let proposed = change_field(file.text, key, old, revision.markdown, revision.append).map_err(
+        |problem| match problem {
+            FieldProblem::NotAValue => ToolError::in_field(
+                "proposedMarkdown",
+                format!(
+                    "`{key}` is a frontmatter field with one short text; it can only be replaced by one line"
+                ),
+                &["one line of text"],
+            ),
+            FieldProblem::Unsafe => ToolError::refused(
+                format!(
+                    "the field `{key}` of {} can't be changed: {}",
+                    file.path,
+                    change::obstacle(file.text, key)
+                ),
+                json!({"path": file.path, "field": key}),
+            ),
+        },
+    )?;
     let show = |v: &Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
     let wanted = frontmatter::parse(&proposed).fields.get(key).map(show).unwrap_or_default();
     Ok(Change {
@@ -179,24 +317,31 @@ fn change_section<'a>(
     revision: &Revision<'_>,
     file: File<'a>,
     section: &Section,
-    namesakes: usize,
 ) -> Result<Worked<'a>, ToolError> {
     let wanted = without_heading(revision.markdown, &section.heading);
     let new_sections = change::sections(wanted);
     let mut warnings = vec![];
-    if namesakes > 1 {
-        warnings.push(format!(
-            "{namesakes} sections are called {}; the first one is changed. `Parent / {0}` names another.",
-            section.heading
-        ));
-    }
     let mut place = section.clone();
+    if section.has_subsections()
+        && !revision.append
+        && is_whole_entry(&file, section)
+        && !new_sections.is_empty()
+    {
+        let message = format!(
+            "`{}` is the whole entry; send one section at a time, by its own heading",
+            section.heading
+        );
+        let inner = file.part.sections(file.text);
+        let names: Vec<&str> = inner.iter().skip(1).map(|s| s.heading.as_str()).collect();
+        return Err(ToolError::in_field("targetSection", message, &names));
+    }
     if section.has_subsections() && new_sections.is_empty() {
         place = section.without_subsections();
         if !revision.append {
             warnings.push("The sections below this one are kept as they are.".to_owned());
         }
     }
+    refuse_ending_the_entry(&file, &new_sections)?;
     if new_sections.iter().any(|s| s.level <= section.level) {
         warnings.push("The proposed text begins a new section of the same or a higher level.".to_owned());
     }
@@ -209,24 +354,50 @@ fn change_section<'a>(
     } else {
         change::replace_section(file.text, &place, wanted)
     };
-    if !keeps_what_follows(file.text, place.content.end, &proposed) {
-        return Err(ToolError::in_field(
-            "proposedMarkdown",
-            "it leaves a code block or comment open, which would swallow the sections that follow",
-            &["Markdown whose code blocks and comments are closed"],
-        ));
-    }
+    refuse_swallowing(file.text, place.content.end, &proposed)?;
     let what = if revision.append { "append" } else { "replace" };
+    let (target, current) = (section.heading.clone(), content.trim().to_owned());
+    let wanted = wanted.trim().to_owned();
     Ok(Worked::Change(Box::new(Change {
         file,
         what,
-        target: section.heading.clone(),
-        current: content.trim().to_owned(),
+        target,
+        current,
         is_stretch: true,
-        wanted: wanted.trim().to_owned(),
+        wanted,
         proposed,
         warnings,
     })))
+}
+
+/// Whether a section is the title under which everything else of the file stands.
+fn is_whole_entry(file: &File<'_>, section: &Section) -> bool {
+    let first = file.part.sections(file.text).first().is_some_and(|s| s.start == section.start);
+    first && section.content.end == file.part.range.end
+}
+
+/// In a file of many entries, a heading above the entry's own sections would end the entry.
+fn refuse_ending_the_entry(file: &File<'_>, new_sections: &[Section]) -> Result<(), ToolError> {
+    let level = file.part.level;
+    if file.heading.is_none() || new_sections.iter().all(|s| s.level >= level) {
+        return Ok(());
+    }
+    let marks = "#".repeat(usize::from(level));
+    let message =
+        format!("{} holds other entries too, and a heading above `{marks}` would end this one", file.path);
+    Err(ToolError::in_field("proposedMarkdown", message, &[&format!("headings from `{marks}` on")]))
+}
+
+fn refuse_swallowing(text: &str, end: usize, proposed: &str) -> Result<(), ToolError> {
+    if keeps_what_follows(text, end, proposed) {
+        return Ok(());
+    }
+    let message = "it leaves a code block or comment open, which would swallow the sections that follow";
+    Err(ToolError::in_field(
+        "proposedMarkdown",
+        message,
+        &["Markdown whose code blocks and comments are closed"],
+    ))
 }
 
 /// The headings behind the changed place are headings still.
@@ -253,45 +424,83 @@ fn without_heading<'a>(markdown: &'a str, heading: &str) -> &'a str {
     }
 }
 
-/// A file without any heading is one section; in a file with headings, the model has to name one.
+/// A text without any heading is one section, and so is what stands above an entry's first one; else the model has to name one.
 fn whole_body<'a>(
     desk: &Desk<'_>,
     revision: &Revision<'_>,
     file: File<'a>,
     target: &str,
+    own_text: bool,
 ) -> Result<Worked<'a>, ToolError> {
-    let sections = change::sections(file.text);
-    let body_start = frontmatter::split(file.text).body_start;
-    if sections.is_empty() && passage::fold(target) != "frontmatter" {
-        let body = body_start..file.text.len();
-        let section = Section {
-            heading: target.to_owned(),
-            level: 1,
-            start: body_start,
-            content: body.clone(),
-            own: body,
-        };
-        return change_section(desk, revision, file, &section, 1);
+    let sections = file.part.sections(file.text);
+    let range = file.part.range.clone();
+    if (sections.is_empty() || own_text) && passage::fold(target) != "frontmatter" {
+        let own = range.start..sections.first().map_or(range.end, |s| s.start);
+        let heading = file.heading.unwrap_or(target).to_owned();
+        let level = file.part.level.saturating_sub(1).max(1);
+        let section = Section { heading, level, start: range.start, content: own.clone(), own };
+        return change_section(desk, revision, file, &section);
     }
     let fields = frontmatter::parse(file.text).fields;
-    let places: Vec<&str> =
-        sections.iter().map(|s| s.heading.as_str()).chain(fields.keys().map(String::as_str)).collect();
+    let keys = fields.keys().map(String::as_str).filter(|_| file.heading.is_none());
+    let places: Vec<&str> = sections.iter().map(|s| s.heading.as_str()).chain(keys).collect();
     let message = format!("`targetSection` must name one section or one frontmatter key of {}", file.path);
     Err(ToolError::in_field("targetSection", message, &places))
 }
 
-fn new_section<'a>(revision: &Revision<'_>, file: File<'a>, target: &str) -> Change<'a> {
-    let heading = target.rsplit(" / ").next().unwrap_or(target).trim_start_matches('#').trim();
-    let heading = shorten(heading, MAX_HEADING);
-    let wanted = without_heading(revision.markdown, &heading);
-    let proposed = change::append(file.text, None, &heading, wanted);
-    let mut warnings = vec![format!("There is no section {heading}; it is added at the end.")];
-    if !change::sections(&proposed).iter().any(|s| passage::fold(&s.heading) == passage::fold(&heading)) {
-        warnings.push(
-            "The file ends inside a code block or comment, so that the new section is part of it.".to_owned(),
-        );
+/// The soul as a whole: text can join it; to replace, one section of it has to be named.
+fn whole_soul<'a>(desk: &Desk<'_>, revision: &Revision<'_>, file: File<'a>) -> Result<Worked<'a>, ToolError> {
+    let sections = file.part.sections(file.text);
+    match (sections.last(), revision.append) {
+        (None, _) => whole_body(desk, revision, file, "soul.md", true),
+        (Some(last), true) => {
+            let last = last.clone();
+            change_section(desk, revision, file, &last)
+        }
+        (Some(_), false) => {
+            let names: Vec<String> = sections.iter().map(|s| format!("soul.md / {}", s.heading)).collect();
+            let message = format!("{} has sections; send the whole new text of one of them", file.path);
+            Err(ToolError::in_field(
+                "targetSection",
+                message,
+                &names.iter().map(String::as_str).collect::<Vec<_>>(),
+            ))
+        }
     }
-    Change {
+}
+
+fn new_section<'a>(revision: &Revision<'_>, file: File<'a>, target: &str) -> Result<Change<'a>, ToolError> {
+    let (above, last) = match target.rsplit_once(" / ") {
+        Some((above, last)) => (Some(above), last),
+        None => (None, target),
+    };
+    let heading = shorten(last.trim().trim_start_matches('#').trim(), MAX_HEADING);
+    if !heading.contains(char::is_alphanumeric) {
+        return Err(ToolError::in_field("targetSection", "`targetSection` holds no words", &["a heading"]));
+    }
+    let wanted = without_heading(revision.markdown, &heading);
+    refuse_ending_the_entry(&file, &change::sections(wanted))?;
+    let parents = above.map(|above| file.part.find(file.text, above)).unwrap_or_default();
+    let (proposed, end, place) = match &parents[..] {
+        [parent] => {
+            let proposed = file.part.add_below(file.text, parent, &heading, wanted);
+            (proposed, parent.content.end, format!("below {}", parent.heading))
+        }
+        _ => {
+            (file.part.add_section(file.text, &heading, wanted), file.part.range.end, "at the end".to_owned())
+        }
+    };
+    refuse_swallowing(file.text, end, &proposed)?;
+    let count = |text: &str| change::sections(text).len();
+    if count(&proposed) != count(file.text) + 1 + change::sections(wanted).len() {
+        let message = format!(
+            "{} ends inside a code block or comment, so that a new section would be part of it; ask the author to close it",
+            file.path
+        );
+        return Err(ToolError::refused(message, json!({"path": file.path})));
+    }
+    let warnings = vec![format!("There is no section {heading}; it is added {place}.")];
+    Ok(Change {
         file,
         what: "new section",
         target: heading,
@@ -300,5 +509,5 @@ fn new_section<'a>(revision: &Revision<'_>, file: File<'a>, target: &str) -> Cha
         wanted: wanted.trim().to_owned(),
         proposed,
         warnings,
-    }
+    })
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::story_time::{as_of, in_timeline, override_fields};
 use super::{NAME, not_found, shorten, shorten_value};
-use crate::canon::lookup::{self, Strength};
+use crate::canon::lookup::Strength;
 use crate::domain::codex::{Entry, EntryType};
 use crate::domain::passage;
 use crate::tools::{Desk, Evidence, Force, Material, ReadTool, Reading, ToolError};
@@ -19,6 +19,9 @@ const FIELD_ITEMS: usize = 24;
 
 /// Most entries that are named beside the best one.
 const MAX_ALSO: usize = 8;
+
+/// Most embedded files that are shown.
+const MAX_EMBEDS: usize = 4;
 
 /// Fields that the result has under its own names.
 const GIVEN: [&str; 8] = ["type", "name", "title", "aliases", "alias", "aka", "summary", "description"];
@@ -108,7 +111,7 @@ impl ReadTool for GetContext {
         if name.is_empty() {
             return Err(ToolError::in_field("name", "`name` is empty", &["the name of an entry"]));
         }
-        let found = lookup::find(desk.book, Some(self.0), name);
+        let found = desk.index.known().find(desk.book, Some(self.0), name);
         let Some((entry, strength)) = found.best else {
             let evidence = Evidence { kind: Some(self.0.to_string()), missing: true, ..Evidence::default() };
             return Ok(Reading {
@@ -128,6 +131,7 @@ fn strength_word(strength: Strength) -> &'static str {
         Strength::Stem => "file",
         Strength::Alias => "alias",
         Strength::Partial => "partial",
+        Strength::Near => "near",
     }
 }
 
@@ -138,6 +142,9 @@ fn describe(desk: &Desk<'_>, entry: &Entry, strength: Strength, also: &[&Entry])
     told.insert("found".into(), json!(true));
     told.insert("project".into(), json!(desk.book.name));
     told.insert("path".into(), json!(entry.path));
+    if entry.heading.is_some() {
+        told.insert("address".into(), json!(entry.address()));
+    }
     told.insert("type".into(), json!(entry.entry_type));
     told.insert("name".into(), json!(entry.name));
     told.insert("title".into(), json!(entry.title));
@@ -165,6 +172,18 @@ fn describe(desk: &Desk<'_>, entry: &Entry, strength: Strength, also: &[&Entry])
     let mut cut = summary_cut || fields_cut || !omitted.is_empty() || excerpt.len() < body.len();
     told.insert("excerpt".into(), json!(excerpt));
     give(&mut reading, &entry.path, excerpt);
+    let embeds = desk.book.embeds(entry);
+    let mut shown = vec![];
+    for (path, text) in embeds.iter().take(MAX_EMBEDS) {
+        let part = passage::cut(text, limit);
+        cut |= part.len() < text.len();
+        shown.push(json!({"path": path, "excerpt": part}));
+        give(&mut reading, path, part);
+    }
+    if !shown.is_empty() {
+        cut |= shown.len() < embeds.len();
+        told.insert("embeds".into(), json!(shown));
+    }
     if let Some(soul) = &entry.soul {
         let whole = soul.text.trim_start_matches('\u{feff}').trim();
         let part = passage::cut(whole, limit);
@@ -173,7 +192,7 @@ fn describe(desk: &Desk<'_>, entry: &Entry, strength: Strength, also: &[&Entry])
         give(&mut reading, &soul.path, part);
     }
     if !also.is_empty() {
-        let named = also.iter().take(MAX_ALSO).map(|e| json!({"name": e.name, "path": e.path}));
+        let named = also.iter().take(MAX_ALSO).map(|e| json!({"name": e.name, "path": e.address()}));
         told.insert("alsoMatched".into(), named.collect());
     }
     if let Some(warning) = entry.warnings.first() {

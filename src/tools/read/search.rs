@@ -5,8 +5,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::NAME;
+use super::found::{not_empty, rounded};
 use super::story_time::brief_as_of;
-use crate::canon::{lookup, search};
+use crate::canon::search;
 use crate::domain::codex::EntryType;
 use crate::tools::{Desk, Evidence, Force, ReadTool, Reading, ToolError};
 
@@ -48,17 +49,14 @@ impl ReadTool for SearchCodex {
     }
 
     fn read(&self, desk: &Desk<'_>, args: Args) -> Result<Reading, ToolError> {
-        let query = args.query.trim();
-        if query.is_empty() {
-            return Err(ToolError::in_field("query", "`query` is empty", &["words to look for"]));
-        }
-        let matches = search::codex(desk.book, args.entry_type, query, search::MAX_MATCHES);
+        let query = not_empty(&args.query)?;
+        let matches = search::codex(desk.index, desk.book, args.entry_type, query, search::MAX_MATCHES);
         let told: Vec<_> = matches
             .iter()
             .map(|m| {
                 let mut line = brief_as_of(desk, m.entry, SUMMARY);
                 line["matchedIn"] = json!(m.field);
-                line["score"] = json!((m.score * 100.0).round() / 100.0);
+                line["score"] = json!(rounded(m.score));
                 line
             })
             .collect();
@@ -79,7 +77,7 @@ impl ReadTool for SearchCodex {
             "matches": told,
         });
         if matches.is_empty() {
-            result["near"] = json!(lookup::near_names(desk.book, args.entry_type, query, NEAR));
+            result["near"] = json!(desk.index.known().near_names(desk.book, args.entry_type, query, NEAR));
         } else if matches.len() == search::MAX_MATCHES {
             result["note"] = json!(format!(
                 "The best {} matches. Narrow the query or give entryType for others.",

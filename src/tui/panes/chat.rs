@@ -104,7 +104,7 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
     status(app, frame, parts.status);
     if let (Some(row), Some(words)) = (parts.chip, &app.chat.chip_words) {
         let words = text::fit(&format!(" ❝ {words} "), usize::from(row.width));
-        frame.render_widget(Line::styled(words, theme.style(Role::Chip)), row);
+        frame.render_widget(Span::styled(words, theme.style(Role::Chip)), row);
     }
     let at = input(app, frame, parts.input, focused);
     hint(app, frame, parts.hint);

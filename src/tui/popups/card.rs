@@ -5,19 +5,30 @@ use super::text::TextPopup;
 use crate::canon::mentions::Names;
 use crate::domain::book::Book;
 use crate::domain::codex::Entry;
+use crate::tui::document::Place;
 use crate::tui::msg::Msg;
 
 /// Opens the card of an entry.
 pub(in crate::tui) fn open(book: &Book, entry: &Entry, names: &Names) -> Popup {
     let words = markdown(book, entry, names);
     let title = format!("{} · {}", entry.name, entry.entry_type);
-    Popup::Text(TextPopup::markdown(&title, &words).on_enter("opens it", Msg::Show(entry.path.clone(), None)))
+    let opens = Msg::Show(entry.path.clone(), place(entry));
+    Popup::Text(TextPopup::markdown(&title, &words).on_enter("opens it", opens))
+}
+
+/// Where an entry starts in a file that holds many.
+pub(in crate::tui) fn place(entry: &Entry) -> Option<Place> {
+    entry.heading.as_ref()?;
+    let start = entry.start();
+    // Its heading's words are searched for where the file has changed meanwhile.
+    let words = entry.own_text().lines().next().unwrap_or_default().to_owned();
+    Some(Place { range: start..start + words.len(), words })
 }
 
 /// Writes what the preview in the Codex pane shows: the card without a count of mentions, which would cost a pass over the book.
 pub(in crate::tui) fn preview(entry: &Entry) -> String {
     let mut words = facts(entry);
-    words.push_str(&format!("\n{}\n", entry.path));
+    words.push_str(&format!("\n{}\n", entry.address()));
     words
 }
 
@@ -25,7 +36,7 @@ pub(in crate::tui) fn preview(entry: &Entry) -> String {
 fn markdown(book: &Book, entry: &Entry, names: &Names) -> String {
     let mut words = facts(entry);
     words.push_str(&mentions(book, entry, names));
-    words.push_str(&format!("\n{}\n", entry.path));
+    words.push_str(&format!("\n{}\n", entry.address()));
     words
 }
 
@@ -49,7 +60,8 @@ fn facts(entry: &Entry) -> String {
 }
 
 fn mentions(book: &Book, entry: &Entry, names: &Names) -> String {
-    let place = names.entries.iter().position(|n| n.path == entry.path);
+    let address = entry.address();
+    let place = names.entries.iter().position(|n| n.address == address);
     let mut mentioned = vec![];
     for chapter in &book.chapters {
         let count = names.find(chapter.body()).iter().filter(|m| Some(m.entry) == place).count();

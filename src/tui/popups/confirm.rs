@@ -9,10 +9,11 @@ use ratatui::text::{Line, Span};
 
 use super::{Popup, Reply};
 use crate::domain::ids::BookPath;
-use crate::proposal::diff::{Hunk, hunks};
 use crate::tui::msg::Msg;
 use crate::tui::theme::{Role, Theme};
-use crate::tui::widgets::{diff, popup, text};
+use crate::tui::when::when;
+use crate::tui::widgets::diff::{self, Reading};
+use crate::tui::widgets::{popup, text};
 use crate::workbench::Recovered;
 
 /// The question.
@@ -21,7 +22,7 @@ pub(in crate::tui) struct Confirm {
     title: String,
     question: String,
     /// A change that the question is about.
-    change: Vec<Hunk>,
+    change: Option<Reading>,
     answers: Vec<(char, &'static str, Option<Msg>)>,
     /// When it opened by itself: keys of the next moment were meant for something else.
     opened: Option<Instant>,
@@ -33,13 +34,14 @@ const GUARD: Duration = Duration::from_millis(400);
 /// Rows of a change that are shown at most.
 const CHANGE_ROWS: usize = 16;
 
-/// Asks what to do with unsaved documents.
-pub(in crate::tui) fn quit(unsaved: &[BookPath]) -> Popup {
-    let names: Vec<&str> = unsaved.iter().map(BookPath::as_str).collect();
+/// Asks what to do with unsaved documents, and with edits of proposals that were not kept.
+pub(in crate::tui) fn quit(unsaved: &[BookPath], edits: &[String]) -> Popup {
+    let edits = edits.iter().map(|entry| format!("your edit of the proposal for {entry}"));
+    let names: Vec<String> = unsaved.iter().map(ToString::to_string).chain(edits).collect();
     Popup::Confirm(Confirm {
         title: "Unsaved changes".to_owned(),
         question: format!("Not saved yet: {}.", names.join(", ")),
-        change: vec![],
+        change: None,
         answers: vec![
             ('s', "save and quit", Some(Msg::SaveAndQuit)),
             ('d', "quit without saving", Some(Msg::QuitNow)),
@@ -55,7 +57,7 @@ pub(in crate::tui) fn changed_on_disk(path: &BookPath) -> Popup {
         question: format!(
             "{path} was changed by another program since you opened it. Nothing was saved. Your text is still here."
         ),
-        change: vec![],
+        change: None,
         answers: vec![
             ('m', "keep mine: save over it", Some(Msg::SaveAnyway(path.clone()))),
             ('t', "take theirs: read it again and drop mine", Some(Msg::Reload(path.clone()))),
@@ -67,8 +69,9 @@ pub(in crate::tui) fn changed_on_disk(path: &BookPath) -> Popup {
 /// Offers unsaved text that an earlier run left behind; `present` is what the file holds now.
 pub(in crate::tui) fn recovered(recovered: Recovered, present: &str) -> Popup {
     let mut question = format!(
-        "{} has text that was not saved when the program last ended (begun {}).",
-        recovered.path, recovered.at
+        "{} has text that was not saved when the program last ended. You began to write it {}.",
+        recovered.path,
+        when(&recovered.at)
     );
     if recovered.disk_changed {
         question.push_str(" The file has changed since; undo brings it back after you restore.");
@@ -77,7 +80,7 @@ pub(in crate::tui) fn recovered(recovered: Recovered, present: &str) -> Popup {
         question.push_str(" Not all of it could be put in its place.");
     }
     let plain = present.trim_start_matches('\u{feff}').replace("\r\n", "\n");
-    let change = hunks(&plain, &recovered.text);
+    let change = Some(Reading::of(&plain, &recovered.text));
     Popup::Confirm(Confirm {
         title: "Unsaved text".to_owned(),
         question,
@@ -93,18 +96,20 @@ pub(in crate::tui) fn recovered(recovered: Recovered, present: &str) -> Popup {
 impl Confirm {
     /// The change, laid out for a width, as much of it as is shown.
     fn change_lines(&self, width: u16, theme: &Theme) -> Vec<Line<'static>> {
-        if self.change.is_empty() {
-            return vec![];
-        }
-        let view = diff::View { hunks: &self.change, chosen: &[], current: usize::MAX, whole: None };
-        let mut lines = diff::unified(&view, width, theme).lines;
-        let more = lines.len().saturating_sub(CHANGE_ROWS);
-        if more > 0 {
-            lines.truncate(CHANGE_ROWS);
-            lines.push(Line::styled(format!("… and {more} more rows"), theme.style(Role::Dim)));
-        }
+        let Some(change) = &self.change else { return vec![] };
+        let mut lines = diff::brief(change, width, CHANGE_ROWS, theme);
         lines.insert(0, Line::default());
         lines
+    }
+
+    /// Whether a key is one of the answers.
+    pub(super) fn answers(&self, key: &KeyEvent) -> bool {
+        matches!(key.code, KeyCode::Char(c) if self.answers.iter().any(|(k, ..)| *k == c.to_ascii_lowercase()))
+    }
+
+    /// Whether it is the question before the end of the program.
+    pub(super) fn asks_to_quit(&self) -> bool {
+        self.answers.iter().any(|(.., msg)| matches!(msg, Some(Msg::QuitNow)))
     }
 
     /// Says that it opened by itself, and when.
@@ -127,7 +132,7 @@ impl Confirm {
     }
 
     pub(super) fn draw(&self, frame: &mut Frame<'_>, theme: &Theme) -> Option<Position> {
-        let wide = if self.change.is_empty() { 64 } else { 96 };
+        let wide = if self.change.is_none() { 64 } else { 96 };
         let width = wide.min(frame.area().width.saturating_sub(8));
         let change = self.change_lines(width, theme);
         let rows = text::wrap(&self.question, usize::from(width));

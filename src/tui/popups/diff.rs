@@ -1,412 +1,386 @@
 //! A proposal to judge: warnings first, the change by hunk and by word, and a key for every fate.
+//!
+//! What it shows is compared in the background and handed over as [`Compared`]: a key never compares two texts. It decides nothing
+//! itself: every verdict leaves as a message.
+
+mod deciding;
+mod editing;
+mod head;
+mod marks;
+mod walking;
 
 use std::time::{Duration, Instant};
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::Reply;
-use super::field::Field;
 use crate::command::Context;
 use crate::domain::ids::ProposalId;
 use crate::proposal::Status;
-use crate::proposal::diff::{Hunk, hunks};
+use crate::proposal::merge::Pick;
 use crate::tui::keymap::Keymap;
 use crate::tui::msg::{Msg, Verdict};
+use crate::tui::review::Compared;
 use crate::tui::theme::{Role, Theme};
-use crate::tui::turn_lines::state_words;
-use crate::tui::widgets::{diff, popup, text};
+use crate::tui::widgets::diff::{self, Item, Look, Pages, Shown, Taken};
+use crate::tui::widgets::{popup, text};
 use crate::workbench::QueuedProposal;
 
-/// Keys that decide do nothing this long after the popup has opened.
+use editing::Editing;
+pub(in crate::tui) use marks::Marks;
+
+/// Keys that decide do nothing this long after the popup was opened by a key.
 const GUARD: Duration = Duration::from_millis(250);
 
-/// Columns that the popup has at least, where the screen has them: room for its keys.
-const NARROWEST: u16 = 96;
+/// The same for a popup that opened by itself: keys of that moment were meant for something else.
+const LONG_GUARD: Duration = Duration::from_secs(1);
+
+/// Columns of prose that still read well, and of two columns of it.
+const WIDEST: u16 = 112;
+const WIDEST_BESIDE: u16 = 196;
+
+/// Where a proposal stands in the queue.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::tui) struct Place {
+    /// Which it is, from 1.
+    pub(in crate::tui) at: usize,
+    /// The state of every one.
+    pub(in crate::tui) states: Vec<Status>,
+}
 
 /// The popup.
 #[derive(Debug)]
 pub(in crate::tui) struct DiffPopup {
     queued: QueuedProposal,
-    /// Which of how many in the queue.
-    place: (usize, usize),
+    place: Place,
     opened: Instant,
-    files: Vec<FileView>,
-    /// File and hunk that the cursor is on.
-    at: (usize, usize),
-    side_by_side: bool,
-    whole: bool,
-    said: Option<String>,
+    by_itself: bool,
+    /// What was compared; what is shown of it is in `pages`.
+    compared: Option<Compared>,
+    pages: Option<Pages>,
+    /// The header that keys act on: an item of `pages`.
+    at: Option<usize>,
+    look: Look,
+    marks: Marks,
+    said: Option<(String, Role)>,
+    /// `a` was pressed once over an edit that is not kept.
+    insists: bool,
     editor: Option<Editing>,
     lines: Vec<Line<'static>>,
-    /// First line of every hunk in `lines`, with its file and place.
-    starts: Vec<(usize, usize, usize)>,
-    top: usize,
     size: (u16, u16),
     /// Columns that the popup could have.
     room: u16,
 }
 
-#[derive(Debug)]
-struct FileView {
-    hunks: Vec<Hunk>,
-    chosen: Vec<bool>,
-}
-
-/// The author edits the proposed text.
-#[derive(Debug)]
-struct Editing {
-    file: usize,
-    /// Whether the text differs from what was proposed.
-    changed: bool,
-    /// `Esc` was pressed once over a changed text.
-    leaving: bool,
-    area: ratatui_textarea::TextArea<'static>,
-}
-
 impl DiffPopup {
-    /// Opens a proposal; `place` is which of how many in the queue.
-    pub(in crate::tui) fn new(queued: QueuedProposal, place: (usize, usize), now: Instant) -> Self {
-        let mut popup = Self {
+    /// Opens a proposal, with what the author did to it before. What it shows comes with [`DiffPopup::show`].
+    pub(in crate::tui) fn new(
+        queued: QueuedProposal,
+        place: Place,
+        marks: Marks,
+        look: Look,
+        now: Instant,
+    ) -> Self {
+        Self {
             queued,
             place,
             opened: now,
-            files: vec![],
-            at: (0, 0),
-            side_by_side: false,
-            whole: false,
+            by_itself: false,
+            compared: None,
+            pages: None,
+            at: None,
+            look,
+            marks,
             said: None,
+            insists: false,
             editor: None,
             lines: vec![],
-            starts: vec![],
-            top: 0,
             size: (0, 0),
             room: 0,
-        };
-        popup.compare();
-        popup
+        }
+    }
+
+    /// Says that it opened by itself: its keys wait longer.
+    pub(in crate::tui) fn opened_by_itself(&mut self) {
+        self.by_itself = true;
     }
 
     pub(in crate::tui) fn id(&self) -> &ProposalId {
         &self.queued.proposal.id
     }
 
+    /// How it is arranged, for the next one.
+    pub(in crate::tui) fn look(&self) -> Look {
+        self.look
+    }
+
+    /// Whether the author is writing in it.
+    pub(super) fn is_editing(&self) -> bool {
+        self.editor.is_some()
+    }
+
+    /// Whether it waits for a verdict.
+    fn is_open(&self) -> bool {
+        matches!(self.queued.status, Status::Pending | Status::Stale)
+    }
+
+    /// Gives the marks back, an edit that is open with them.
+    pub(in crate::tui) fn into_marks(mut self) -> Marks {
+        self.take_marks()
+    }
+
+    /// Lends the marks out, an edit that is open with them.
+    pub(in crate::tui) fn take_marks(&mut self) -> Marks {
+        self.leave_editor();
+        if let Some(compared) = &self.compared {
+            self.marks.apply_as(compared);
+        }
+        std::mem::take(&mut self.marks)
+    }
+
+    /// Takes lent marks back.
+    pub(in crate::tui) fn return_marks(&mut self, marks: Marks) {
+        self.marks = marks;
+    }
+
+    /// Whether a proposal is the very one that is shown, in the same state.
+    pub(in crate::tui) fn is_as(&self, queued: &QueuedProposal) -> bool {
+        self.queued == *queued
+    }
+
+    /// Shows what was compared.
+    pub(in crate::tui) fn show(&mut self, mut compared: Compared) {
+        let shown = std::mem::take(&mut compared.shown);
+        let same = self.compared.as_ref() == Some(&compared);
+        if same && self.pages.as_ref().is_some_and(|pages| pages.files() == shown) {
+            return;
+        }
+        self.marks.fit(&compared.stamp, &shown);
+        self.pages = Some(Pages::new(shown, self.look));
+        self.compared = Some(compared);
+        self.at = self.headers().first().copied();
+        self.retake();
+    }
+
     /// Takes over the state of the proposal after it was judged.
     pub(in crate::tui) fn refresh(&mut self, queued: QueuedProposal) {
         self.said = None;
-        self.editor = None;
+        self.insists = false;
+        if queued.proposal.edited
+            && let Some(editing) = self.editor.take()
+        {
+            self.marks.drafts.remove(&editing.file);
+        }
         self.queued = queued;
-        self.compare();
+    }
+
+    /// Takes over where it stands in the queue.
+    pub(in crate::tui) fn set_place(&mut self, place: Place) {
+        self.place = place;
     }
 
     /// Shows why something was not done.
-    pub(in crate::tui) fn say(&mut self, words: String) {
-        self.said = Some(words);
+    pub(in crate::tui) fn say(&mut self, words: &str) {
+        self.said = Some((format!("✗ {words}"), Role::Error));
     }
 
-    fn compare(&mut self) {
-        let old: Vec<Vec<bool>> = self.files.iter().map(|f| f.chosen.clone()).collect();
-        self.files = self
-            .queued
-            .proposal
-            .files
-            .iter()
-            .enumerate()
-            .map(|(i, file)| {
-                let hunks = hunks(file.base.as_deref().unwrap_or(""), file.text());
-                let chosen = match old.get(i) {
-                    Some(kept) if kept.len() == hunks.len() => kept.clone(),
-                    _ => vec![true; hunks.len()],
-                };
-                FileView { hunks, chosen }
-            })
-            .collect();
-        self.at = (0, 0);
+    /// What is shown of a file.
+    fn shown(&self, file: usize) -> Option<&Shown> {
+        self.pages.as_ref()?.files().get(file)
+    }
+
+    /// Items that keys can act on.
+    fn headers(&self) -> Vec<usize> {
+        let items = self.pages.as_ref().map(Pages::items).unwrap_or_default();
+        let acts = |item: &Item| matches!(item, Item::Hunk(..) | Item::Dispute(..));
+        items.iter().enumerate().filter(|(_, item)| acts(item)).map(|(i, _)| i).collect()
+    }
+
+    /// The header that keys act on.
+    fn current(&self) -> Option<Item> {
+        self.pages.as_ref()?.items().get(self.at?).copied()
+    }
+
+    /// The file that keys act on.
+    fn current_file(&self) -> usize {
+        let of = |item: Item| match item {
+            Item::Hunk(file, _) | Item::Dispute(file, _) => Some(file),
+            _ => None,
+        };
+        self.current().and_then(of).unwrap_or(0)
     }
 
     pub(super) fn key(&mut self, key: KeyEvent, keymap: &Keymap, now: Instant) -> Reply {
         if self.editor.is_some() {
-            return self.edit_key(key);
+            return self.edit_key(key, keymap);
         }
         if key.code == KeyCode::Esc {
             return Reply::Close(vec![]);
         }
         let Some(command) = keymap.lookup(Context::Diff, &key) else { return Reply::Keep };
-        let decides = matches!(command.name, "accept-proposal" | "reject-proposal" | "undo-proposal");
-        if decides && now.duration_since(self.opened) < GUARD {
+        if decides(command.name) && self.is_guarded(now) {
             return Reply::Keep;
         }
+        self.said = None;
+        let insists = std::mem::take(&mut self.insists);
         let id = self.id().clone();
         match command.name {
-            "accept-proposal" => self.accept(id),
+            "accept-proposal" => self.accept(id, insists),
             "reject-proposal" => self.reject(id),
             "undo-proposal" => match self.queued.status {
                 Status::Applied => Reply::Do(vec![Msg::Judge(Verdict::Undo(id))]),
                 _ => self.not_now("Only an applied proposal can be undone."),
             },
-            "edit-proposal" => self.edit(),
-            "toggle-hunk" => {
-                let (file, hunk) = self.at;
-                if let Some(chosen) = self.files.get_mut(file).and_then(|f| f.chosen.get_mut(hunk)) {
-                    *chosen = !*chosen;
-                }
-                Reply::Keep
-            }
-            "next-hunk" => self.walk(true),
-            "previous-hunk" => self.walk(false),
-            "diff-page-up" => self.page(-1),
-            "diff-page-down" => self.page(1),
-            "following-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, true)]),
+            "accept-all-seen" | "show-evidence" => Reply::Do(vec![Msg::Run(command.name)]),
+            "next-proposal" | "following-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, true)]),
             "preceding-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, false)]),
-            "side-by-side" => {
-                if self.room >= diff::SIDE_BY_SIDE_FROM {
-                    self.side_by_side = !self.side_by_side;
-                    Reply::Keep
-                } else {
-                    self.not_now("Side by side needs a screen of 148 columns.")
-                }
-            }
-            "whole-file" => {
-                self.whole = !self.whole;
+            "edit-proposal" => self.edit(),
+            "toggle-hunk" | "toggle-file" => self.toggle(command.name == "toggle-file"),
+            "keep-mine" => self.pick(Pick::Mine),
+            "take-proposed" => self.pick(Pick::Theirs),
+            "keep-both" => self.pick(Pick::Both),
+            "side-by-side" => self.side_by_side(),
+            "whole-file" => self.arrange(Look { whole: !self.look.whole, ..self.look }),
+            "cancel" => Reply::Close(vec![]),
+            name => {
+                self.go(name);
                 Reply::Keep
             }
-            "cancel" => Reply::Close(vec![]),
-            _ => Reply::Keep,
         }
+    }
+
+    fn is_guarded(&self, now: Instant) -> bool {
+        now.duration_since(self.opened) < if self.by_itself { LONG_GUARD } else { GUARD }
     }
 
     fn not_now(&mut self, words: &str) -> Reply {
-        self.said = Some(words.to_owned());
+        self.say(words);
         Reply::Keep
     }
 
-    fn accept(&mut self, id: ProposalId) -> Reply {
-        match self.queued.status {
-            Status::Pending | Status::Stale => {
-                let chosen = self.files.iter().map(|f| f.chosen.clone()).collect();
-                Reply::Do(vec![Msg::Judge(Verdict::Accept(id, chosen))])
+    /// Shows which sides of the places in dispute are taken.
+    fn retake(&mut self) {
+        let Some(pages) = &mut self.pages else { return };
+        for (file, picks) in self.marks.picks.iter().enumerate() {
+            for (dispute, pick) in picks.iter().enumerate() {
+                let sides =
+                    self.compared.as_ref().and_then(|c| c.files.get(file)?.dispute.as_ref()?.sides(dispute));
+                if let (Some(pick), Some(sides)) = (pick, sides) {
+                    let (mine, theirs) = (*pick != Pick::Theirs, *pick != Pick::Mine);
+                    pages.take(file, dispute, Taken { mine, theirs, becomes: sides.pick(*pick) });
+                }
             }
-            Status::Undone => Reply::Do(vec![Msg::Judge(Verdict::Redo(id))]),
-            Status::Applied => self.not_now("It is applied already; u undoes it."),
-            Status::Rejected => self.not_now("It was rejected. Ask again for a new one."),
         }
     }
 
-    fn reject(&mut self, id: ProposalId) -> Reply {
-        if !matches!(self.queued.status, Status::Pending | Status::Stale) {
-            return self.not_now("Only a pending proposal can be rejected.");
-        }
-        let words = "A word why, if you like: the persona is told with your next question. Enter without a word rejects too.";
-        let field = Field::plain("Reject this proposal", words, move |why| {
-            let why = why.trim();
-            vec![Msg::Judge(Verdict::Reject(id, (!why.is_empty()).then(|| why.to_owned())))]
-        });
-        Reply::Do(vec![Msg::Popup(Box::new(super::Popup::Field(field)))])
-    }
-
-    fn edit(&mut self) -> Reply {
-        if !matches!(self.queued.status, Status::Pending | Status::Stale) {
-            return self.not_now("Only a pending proposal can be edited.");
-        }
-        let file = self.at.0;
-        let Some(change) = self.queued.proposal.files.get(file) else { return Reply::Keep };
-        let Some(proposed) = &change.proposed else {
-            return self.not_now("This file would be removed: there is no text to edit.");
-        };
-        if proposed.contains('\r') {
+    fn side_by_side(&mut self) -> Reply {
+        if usize::from(self.room) < 2 * diff::SIDE_AT_LEAST + 3 {
             return self
-                .not_now("This file has CRLF line ends: accept it, then edit it in the manuscript pane.");
+                .not_now("Side by side needs a wider screen: 73 columns at least, and 140 to read well.");
         }
-        let mut area = ratatui_textarea::TextArea::new(proposed.split('\n').map(str::to_owned).collect());
-        area.set_wrap_mode(ratatui_textarea::WrapMode::WordOrGlyph);
-        if let Some(hunk) = self.files.get(file).and_then(|f| f.hunks.get(self.at.1)) {
-            let line = u16::try_from(hunk.new_lines.start).unwrap_or(0);
-            area.move_cursor(ratatui_textarea::CursorMove::Jump(line, 0));
+        self.arrange(Look { beside: !self.look.beside, ..self.look })
+    }
+
+    /// Arranges everything anew, and stays at the same change.
+    fn arrange(&mut self, look: Look) -> Reply {
+        let here = self.current();
+        self.look = look;
+        if let Some(pages) = &mut self.pages {
+            pages.arrange(look);
+            self.at = pages.items().iter().position(|item| Some(*item) == here);
+            if let Some(at) = self.at {
+                pages.go_to(at);
+            }
         }
-        self.editor = Some(Editing { file, changed: false, leaving: false, area });
         Reply::Keep
     }
 
-    fn edit_key(&mut self, key: KeyEvent) -> Reply {
-        let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        match (key.code, control) {
-            (KeyCode::Esc, _) => {
-                match &mut self.editor {
-                    Some(editing) if editing.changed && !editing.leaving => editing.leaving = true,
-                    _ => self.editor = None,
-                }
-                Reply::Keep
-            }
-            (KeyCode::Char('s'), true) => {
-                // It stays until the edit is kept: see `refresh`.
-                let Some(editing) = &self.editor else { return Reply::Keep };
-                let text = editing.area.lines().join("\n");
-                Reply::Do(vec![Msg::Judge(Verdict::Edit(self.id().clone(), editing.file, text))])
-            }
-            (KeyCode::Char('z'), true) => {
-                if let Some(editing) = &mut self.editor {
-                    editing.area.undo();
-                }
-                Reply::Keep
-            }
-            _ => {
-                if let Some(editing) = &mut self.editor {
-                    editing.changed |= editing.area.input(key);
-                    editing.leaving = false;
-                }
-                Reply::Keep
-            }
+    /// Leaves the editor; what was changed stays as a draft.
+    fn leave_editor(&mut self) {
+        if let Some(editing) = self.editor.take().filter(Editing::is_changed) {
+            self.marks.drafts.insert(editing.file, editing);
         }
     }
 
     pub(super) fn paste(&mut self, words: &str) {
         if let Some(editing) = &mut self.editor {
-            editing.changed |= editing.area.insert_str(words.replace("\r\n", "\n"));
+            editing.paste(words);
         }
-    }
-
-    fn walk(&mut self, forward: bool) -> Reply {
-        let here = self.starts.iter().position(|(_, f, h)| (*f, *h) == self.at).unwrap_or(0);
-        let next = if forward { here + 1 } else { here.saturating_sub(1) };
-        match self.starts.get(next) {
-            Some((line, file, hunk)) if next != here => {
-                self.at = (*file, *hunk);
-                let height = usize::from(self.size.1);
-                if *line < self.top || line + 3 > self.top + height {
-                    self.top = line.saturating_sub(1);
-                }
-            }
-            _ => self.scroll(if forward { 1 } else { -1 }),
-        }
-        Reply::Keep
-    }
-
-    fn page(&mut self, direction: isize) -> Reply {
-        self.scroll(direction * (isize::try_from(self.size.1).unwrap_or(10) - 2).max(1));
-        Reply::Keep
-    }
-
-    pub(super) fn scroll(&mut self, rows: isize) {
-        let last = self.lines.len().saturating_sub(usize::from(self.size.1));
-        self.top = self.top.saturating_add_signed(rows).min(last);
     }
 
     pub(super) fn lay_out(&mut self, screen: Rect, theme: &Theme) {
-        let width = screen.width.saturating_sub(8).min(if self.side_by_side { 200 } else { 160 });
-        let height = screen.height.saturating_sub(6);
+        let widest = if self.look.beside { WIDEST_BESIDE } else { WIDEST };
+        self.room = screen.width.saturating_sub(6);
+        let width = self.room.min(widest);
+        let height = screen.height.saturating_sub(if screen.height > 30 { 6 } else { 3 });
         self.size = (width, height);
-        self.room = width;
-        let inner = width;
-        let mut lines = self.head(usize::from(inner), theme);
-        self.starts.clear();
-        for (index, view) in self.files.iter().enumerate() {
-            let Some(file) = self.queued.proposal.files.get(index) else { continue };
-            let verb = if file.base.is_some() { "change" } else { "new file" };
-            let words = text::fit(&format!("{} ({verb})", file.path), usize::from(inner));
-            lines.push(Line::styled(words, theme.style(Role::Title)));
-            let shown = diff::View {
-                hunks: &view.hunks,
-                chosen: &view.chosen,
-                current: if self.at.0 == index { self.at.1 } else { usize::MAX },
-                whole: self.whole.then(|| file.base.as_deref().unwrap_or("")),
-            };
-            let drawn = if self.side_by_side && width >= diff::SIDE_BY_SIDE_FROM {
-                diff::side_by_side(&shown, inner, theme)
-            } else {
-                diff::unified(&shown, inner, theme)
-            };
-            for (hunk, line) in drawn.hunks.iter().enumerate() {
-                self.starts.push((lines.len() + line, index, hunk));
-            }
-            lines.extend(drawn.lines);
-            lines.push(Line::default());
+        if let Some(editing) = &mut self.editor {
+            self.lines = vec![];
+            editing.lay_out(width, height);
+            return;
         }
-        // A small change needs no wide popup.
-        let longest = lines.iter().map(Line::width).max().unwrap_or(0);
-        self.size.0 = width.min((longest as u16).max(NARROWEST));
-        self.lines = lines;
-        self.scroll(0);
-    }
-
-    /// What stands above the change: state, what it is, warnings, why something was not done.
-    fn head(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let proposal = &self.queued.proposal;
-        let (state, role) = state_words(self.queued.status, proposal.edited);
-        let mut lines = vec![Line::from(vec![
-            Span::styled(state, theme.style(role)),
-            Span::styled(format!("  {} by {}", self.place_words(), proposal.tool), theme.style(Role::Dim)),
-        ])];
-        let mut say = |words: &str, role: Role| {
-            lines
-                .extend(text::wrap(words, width).into_iter().map(|row| Line::styled(row, theme.style(role))));
+        // Warnings never scroll away, but they leave room for what they warn of.
+        let mut head = self.head(usize::from(width), theme);
+        let most = usize::from(height) * 2 / 3;
+        if head.len() > most {
+            let left = head.len() - most.saturating_sub(1);
+            head.truncate(most.saturating_sub(1));
+            let words = format!("… {left} more rows: a taller window shows them");
+            head.push(Line::styled(text::fit(&words, usize::from(width)), theme.style(Role::Warning)));
+        }
+        let body = height.saturating_sub(head.len() as u16);
+        let Some(pages) = &mut self.pages else {
+            head.push(Line::styled("Comparing the texts…", theme.style(Role::Dim)));
+            self.size = (width, head.len() as u16);
+            self.lines = head;
+            return;
         };
-        for warning in &proposal.warnings {
-            say(&format!("⚠ {warning}"), Role::Warning);
+        if let Some(rows) = pages.lay_out(width, body, theme) {
+            self.size.1 = (head.len() + rows).min(usize::from(height)) as u16;
         }
-        say(&proposal.summary, Role::Popup);
-        if self.queued.status == Status::Stale {
-            say(
-                "⚠ The file has changed since this was proposed. Accepting is refused unless it still fits.",
-                Role::Warning,
-            );
+        for hunk in pages.seen() {
+            self.marks.see(hunk);
         }
-        if let Some(said) = &self.said {
-            say(&format!("✗ {said}"), Role::Error);
+        // How far down it is, is known only now.
+        if let Some(first) = head.first_mut() {
+            *first = self.state_row(usize::from(width), theme);
         }
-        lines.push(Line::default());
-        lines
-    }
-
-    fn place_words(&self) -> String {
-        format!("{} of {}", self.place.0, self.place.1)
+        self.lines = head;
     }
 
     pub(super) fn draw(&self, frame: &mut Frame<'_>, theme: &Theme, keymap: &Keymap) -> Option<Position> {
         let proposal = &self.queued.proposal;
-        let title = format!("{} · {}", proposal.subject, proposal.entry);
         let (width, height) = self.size;
+        let mut title = format!("{} · {}", proposal.subject, proposal.entry);
         if let Some(editing) = &self.editor {
-            let leave = if editing.leaving { "again throws the edit away" } else { "leave it" };
-            let hints = [("Ctrl-S".to_owned(), "keep the edit"), ("Esc".to_owned(), leave)];
-            let title = format!("Edit · {title}");
-            let popup = popup::Popup { title: &title, hints: &hints, width, height };
-            let inner = popup.draw(frame.area(), frame.buffer_mut(), theme);
-            frame.render_widget(&editing.area, inner);
-            return None;
+            let path = proposal.files.get(editing.file).map(|f| f.path.as_str()).unwrap_or_default();
+            title = format!("Edit · {path}");
         }
         let hints = self.hints(keymap);
-        let height = (self.lines.len() as u16).min(height);
         let popup = popup::Popup { title: &title, hints: &hints, width, height };
         let inner = popup.draw(frame.area(), frame.buffer_mut(), theme);
-        let shown: Vec<Line<'_>> =
-            self.lines.iter().skip(self.top).take(usize::from(inner.height)).cloned().collect();
+        if let Some(editing) = &self.editor {
+            return editing.draw(frame, inner, theme);
+        }
+        let mut shown = self.lines.clone();
+        if let Some(pages) = &self.pages {
+            shown.extend(pages.rows(|item| self.header(item, usize::from(inner.width), theme)));
+        }
         super::Popup::lines(frame, inner, theme, shown);
         None
     }
+}
 
-    fn hints(&self, keymap: &Keymap) -> Vec<(String, &'static str)> {
-        let key = |name: &str, words: &'static str| (keymap.key_of(name).unwrap_or_default(), words);
-        let close = ("Esc".to_owned(), "close");
-        let wide = self.room >= diff::SIDE_BY_SIDE_FROM;
-        match self.queued.status {
-            Status::Pending | Status::Stale => vec![
-                key("accept-proposal", "accept"),
-                key("reject-proposal", "reject"),
-                ("Esc".to_owned(), "later"),
-                key("edit-proposal", "edit"),
-                key("toggle-hunk", "hunk"),
-                key("following-proposal", "next"),
-                key("preceding-proposal", "previous"),
-                key("whole-file", "whole file"),
-            ]
-            .into_iter()
-            .chain(wide.then(|| key("side-by-side", "side by side")))
-            .collect(),
-            Status::Applied => vec![key("undo-proposal", "undo"), close],
-            Status::Undone => vec![key("accept-proposal", "apply again"), close],
-            Status::Rejected => vec![close],
-        }
-    }
+/// Whether a command changes anything: its key counts only when it comes alone, never as a part of what is pasted or composed.
+pub(super) fn counts_alone(command: &str) -> bool {
+    let chooses = ["edit-proposal", "toggle-hunk", "toggle-file", "keep-mine", "take-proposed", "keep-both"];
+    decides(command) || chooses.contains(&command)
+}
+
+/// Whether a command decides something: those wait a moment after the popup has opened.
+fn decides(command: &str) -> bool {
+    matches!(command, "accept-proposal" | "reject-proposal" | "undo-proposal" | "accept-all-seen")
 }

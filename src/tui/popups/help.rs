@@ -9,6 +9,7 @@ use crate::tui::layout::Pane;
 /// Opens help for the focused pane.
 pub(in crate::tui) fn open(app: &App) -> Popup {
     let here = match app.focus {
+        _ if matches!(app.popups.last(), Some(Popup::Diff(_))) => vec![Context::Diff],
         Pane::Manuscript => vec![Context::Manuscript],
         Pane::Chat => vec![Context::Chat, Context::Conversation],
         Pane::Codex => vec![Context::Codex, Context::List],
@@ -28,7 +29,8 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
     }
     words
         .push_str("Every command is also in the palette. Keys can be changed under [keys] in config.toml.\n");
-    Popup::Text(TextPopup::plain(&format!("Help · {}", app.focus.title()), &words))
+    let place = if here == [Context::Diff] { "a proposal" } else { app.focus.title() };
+    Popup::Text(TextPopup::plain(&format!("Help · {place}"), &words))
 }
 
 /// Columns for the keys; longer ones stand on a row of their own.

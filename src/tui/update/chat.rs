@@ -180,10 +180,7 @@ fn open_item(app: &mut App) -> Vec<Effect> {
             view.touch();
             vec![]
         }
-        Some((_, What::Card(id))) => {
-            super::judge::review(app, &id);
-            vec![]
-        }
+        Some((_, What::Card(id))) => super::judge::review(app, &id),
         Some((turn, What::Quote(quote))) => follow(app, turn, quote, 0),
         Some((turn, What::Question)) => {
             let question = app.chat.turns[turn].question.clone();

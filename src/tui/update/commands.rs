@@ -60,6 +60,8 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
         "ask-about-selection" => ask::about_selection(app),
         "peek" => ask::peek(app),
         "next-proposal" => next_proposal(app),
+        "accept-all-seen" => super::judge::accept_all(app),
+        "show-evidence" => super::judge::evidence(app),
         "list-proposals" => {
             app.popups.push(popups::proposals::open(app));
             vec![]
@@ -109,10 +111,11 @@ fn next_pane(app: &mut App) -> Vec<Effect> {
 fn quit(app: &mut App) -> Vec<Effect> {
     let unsaved: Vec<BookPath> =
         app.documents.iter().filter(|d| d.buffer.is_modified()).map(|d| d.path.clone()).collect();
-    if unsaved.is_empty() {
+    let edits: Vec<String> = super::judge::unkept(app).into_iter().map(|(entry, _)| entry).collect();
+    if unsaved.is_empty() && edits.is_empty() {
         return vec![Effect::Quit];
     }
-    app.popups.push(popups::confirm::quit(&unsaved));
+    app.popups.push(popups::confirm::quit(&unsaved, &edits));
     vec![]
 }
 
@@ -175,7 +178,9 @@ fn next_proposal(app: &mut App) -> Vec<Effect> {
         pending.or_else(|| app.queue.iter().rev().find(|id| with(Status::Applied)(app, id))).cloned();
     match chosen {
         Some(id) => super::judge::review(app, &id),
-        None => app.tell(Notice::hint("There is no proposal to review. Ask a board member for a change.")),
+        None => {
+            app.tell(Notice::hint("There is no proposal to review. Ask a board member for a change."));
+            vec![]
+        }
     }
-    vec![]
 }

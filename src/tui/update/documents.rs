@@ -180,15 +180,24 @@ pub(super) fn save_active(app: &mut App) -> Vec<Effect> {
     save(app, app.active, false).into_iter().collect()
 }
 
-/// Saves every document with unsaved changes, then quits.
+/// Whether nothing that the author wrote would be lost.
+pub(super) fn all_is_kept(app: &App) -> bool {
+    app.keeping == 0 && !app.documents.iter().any(|d| d.buffer.is_modified())
+}
+
+/// Keeps every edit of a proposal and saves every document with unsaved changes, then quits.
 pub(super) fn save_all(app: &mut App) -> Vec<Effect> {
     let unsaved: Vec<usize> = (0..app.documents.len())
         .filter(|i| app.documents[*i].buffer.is_modified() && app.documents[*i].read_only.is_none())
         .collect();
-    if unsaved.is_empty() {
+    let edits = super::judge::unkept(app).into_iter().flat_map(|(_, verdicts)| verdicts);
+    let mut effects: Vec<Effect> = edits.map(Effect::Judge).collect();
+    app.keeping = effects.len();
+    if unsaved.is_empty() && effects.is_empty() {
         return vec![Effect::Quit];
     }
-    unsaved.into_iter().filter_map(|i| save(app, i, false)).collect()
+    effects.extend(unsaved.into_iter().filter_map(|i| save(app, i, false)));
+    effects
 }
 
 /// Begins a save. One runs at a time for a file: a second one begins when the first has ended.
@@ -221,7 +230,7 @@ fn saved(app: &mut App, path: &BookPath, result: Result<String, SaveProblem>) ->
                 return save(app, index, false).into_iter().collect();
             }
             app.tell(Notice::done(format!("Saved {path}")));
-            if app.quitting && !app.documents.iter().any(|d| d.buffer.is_modified()) {
+            if app.quitting && all_is_kept(app) {
                 return vec![Effect::Quit];
             }
             vec![Effect::Refresh]

@@ -2,9 +2,10 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::editor::{Delete, Motion};
+use crate::editor::Delete;
 
 use super::super::app::App;
+use super::super::document::motion_named;
 use super::super::effect::Effect;
 use super::super::msg::Notice;
 use super::super::popups::card;
@@ -119,23 +120,7 @@ fn is_edit(key: KeyEvent) -> bool {
 
 /// Moves the cursor, for a command whose name begins with `move-`.
 pub(super) fn move_by(app: &mut App, name: &str, extend: bool) {
-    let motion = match name {
-        "move-left" => Motion::Left,
-        "move-right" => Motion::Right,
-        "move-up" => Motion::Up,
-        "move-down" => Motion::Down,
-        "move-word-left" => Motion::WordLeft,
-        "move-word-right" => Motion::WordRight,
-        "move-row-start" => Motion::RowStart,
-        "move-row-end" => Motion::RowEnd,
-        "move-paragraph-up" => Motion::ParagraphUp,
-        "move-paragraph-down" => Motion::ParagraphDown,
-        "move-page-up" => Motion::PageUp,
-        "move-page-down" => Motion::PageDown,
-        "move-text-start" => Motion::DocumentStart,
-        "move-text-end" => Motion::DocumentEnd,
-        _ => return,
-    };
+    let Some(motion) = motion_named(name) else { return };
     if let Some(document) = app.document_mut() {
         document.view.apply(&mut document.buffer, motion, extend);
     }
@@ -150,8 +135,8 @@ pub(super) fn name_card(app: &mut App) -> Vec<Effect> {
         let text = document.buffer.slice(start..document.buffer.line_end(line));
         let at = cursor - start;
         let mention = app.names.find(&text).into_iter().find(|m| m.range.start <= at && at <= m.range.end)?;
-        let path = &app.names.entries.get(mention.entry)?.path;
-        app.book.entry(path)
+        let named = app.names.entries.get(mention.entry)?;
+        app.book.entries.iter().find(|entry| entry.path == named.path && entry.address() == named.address)
     });
     match entry {
         Some(entry) => {

@@ -1,10 +1,8 @@
-//! A running turn, its end, and the fate of proposals.
+//! A running turn and its end.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::agent::event::{TurnEvent, TurnEventKind};
-use crate::domain::ids::ProposalId;
 use crate::proposal::Status;
 use crate::workbench::{Finished, QueuedProposal};
 
@@ -12,7 +10,6 @@ use super::super::app::App;
 use super::super::conversation::{State, TurnView};
 use super::super::effect::Effect;
 use super::super::msg::{Msg, Notice};
-use super::super::popups::Popup;
 
 /// An answer that was there sooner than this was not read while it came.
 const READING: Duration = Duration::from_secs(2);
@@ -72,13 +69,6 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             }
             vec![]
         }
-        Msg::Proposals(all) => {
-            app.queue = all.iter().map(|q| q.proposal.id.clone()).collect();
-            app.proposals = all.into_iter().map(|q| (q.proposal.id.clone(), q)).collect::<HashMap<_, _>>();
-            touch_cards(app);
-            vec![]
-        }
-        Msg::Judged(id, verb, result) => judged(app, &id, verb, result),
         _ => vec![],
     }
 }
@@ -127,49 +117,6 @@ fn finished_turn(app: &mut App, finished: Finished) -> Vec<Effect> {
     if let Some(view) = app.chat.turn_mut(&id) {
         view.finish(finished);
     }
-    if !made.is_empty() && super::judge::may_open_by_itself(app) && app.read_only.is_none() {
-        // It stays a card; the hint says which key opens it.
-        let key = app.keymap.keys_of("next-proposal");
-        app.tell(Notice::hint(format!("A change was proposed: {key} shows it.")));
-    }
+    super::judge::proposed(app, &made);
     vec![Effect::ReadProposals, Effect::ListConversations]
-}
-
-fn judged(
-    app: &mut App,
-    id: &ProposalId,
-    verb: &'static str,
-    result: Result<Box<QueuedProposal>, String>,
-) -> Vec<Effect> {
-    match result {
-        Ok(queued) => {
-            let words = format!("{verb}: {}", queued.proposal.summary);
-            if let Some(Popup::Diff(popup)) = app.popups.last_mut()
-                && popup.id() == id
-            {
-                popup.refresh((*queued).clone());
-            }
-            app.proposals.insert(id.clone(), *queued);
-            touch_cards(app);
-            app.tell(Notice::done(words));
-            vec![Effect::Refresh, Effect::ReadProposals]
-        }
-        Err(why) => {
-            if let Some(Popup::Diff(popup)) = app.popups.last_mut()
-                && popup.id() == id
-            {
-                popup.say(why.clone());
-            }
-            app.tell(Notice::problem(why));
-            vec![Effect::ReadProposals]
-        }
-    }
-}
-
-fn touch_cards(app: &mut App) {
-    for turn in &mut app.chat.turns {
-        if !turn.proposals.is_empty() {
-            turn.touch();
-        }
-    }
 }

@@ -1,0 +1,91 @@
+//! Vectors of texts from a server (`POST /embeddings`), for finding them by what they mean.
+//!
+//! Used only where the author named a model for it. What is sent is the texts and the model's name, nothing else, and nothing is sent twice.
+//!
+//! Facts: <https://platform.openai.com/docs/api-reference/embeddings/create>.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::client::{ApiKey, Client, Problem, Server};
+use super::responses::OPENAI;
+use crate::domain::conversation::Failure;
+
+/// Texts in one request: the service takes 2,048, and 300,000 tokens in all.
+pub const BATCH: usize = 64;
+
+/// Most bytes of one answer: 64 vectors of 4,096 numbers, written out.
+const MAX_ANSWER: usize = 16 * 1024 * 1024;
+
+/// A server that makes vectors of texts.
+#[derive(Debug)]
+pub struct Embeddings {
+    client: Client,
+    server: Server,
+    key: ApiKey,
+    model: String,
+}
+
+#[derive(Deserialize)]
+struct Answered {
+    data: Vec<One>,
+}
+
+#[derive(Deserialize)]
+struct One {
+    index: Option<usize>,
+    embedding: Vec<f32>,
+}
+
+impl Embeddings {
+    /// OpenAI, or what stands at `base` instead.
+    pub fn openai(client: Client, base: Option<&str>, key: ApiKey, model: &str) -> Result<Self, Failure> {
+        let base = base.map_or(OPENAI, str::trim);
+        let server = Server::new("openai", base, "/embeddings", Some("OPENAI_API_KEY"))?;
+        Ok(Self { client, server, key, model: model.to_owned() })
+    }
+
+    /// Returns the address that texts are sent to, and the model, for what is shown to the author.
+    pub fn destination(&self) -> String {
+        format!("{} ({})", self.server.address(), self.model)
+    }
+
+    /// Returns a vector for each of at most [`BATCH`] texts, in their order.
+    pub async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Failure> {
+        let key = self.key.get().await;
+        let failed = |problem: Problem| problem.failure(&self.server, &self.model, key.as_ref());
+        let body = json!({"model": self.model, "input": texts, "encoding_format": "float"});
+        let limit = self.client.timeouts().idle;
+        let mut answer = self.client.post(&self.server, key.as_ref(), &body, limit).await.map_err(failed)?;
+        let bytes = answer.read(MAX_ANSWER).await;
+        in_order(&bytes, texts.len()).ok_or_else(|| failed(Problem::NotAnAnswer("no list of vectors".into())))
+    }
+}
+
+/// Reads `count` vectors, by their index where they have one. `None` where one is missing or is no vector.
+fn in_order(bytes: &[u8], count: usize) -> Option<Vec<Vec<f32>>> {
+    let answered: Answered = serde_json::from_slice(bytes).ok()?;
+    let mut vectors = vec![vec![]; count];
+    for (place, one) in answered.data.into_iter().enumerate() {
+        *vectors.get_mut(one.index.unwrap_or(place))? = one.embedding;
+    }
+    vectors.iter().all(|vector| !vector.is_empty()).then_some(vectors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_come_in_the_order_of_their_texts_or_not_at_all() {
+        let answer = br#"{"data":[{"index":1,"embedding":[2]},{"index":0,"embedding":[1,0.5]}],"model":"m"}"#;
+        assert_eq!(in_order(answer, 2), Some(vec![vec![1.0, 0.5], vec![2.0]]));
+        assert_eq!(
+            in_order(br#"{"data":[{"embedding":[1]},{"embedding":[2]}]}"#, 2),
+            Some(vec![vec![1.0], vec![2.0]])
+        );
+        for bad in [&b"{}"[..], b"<html>", br#"{"data":[]}"#, br#"{"data":[{"index":7,"embedding":[1]}]}"#] {
+            assert_eq!(in_order(bad, 1), None);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What a proposal would do to the files as they are now, and settling what the author and the persona both changed.
+//!
+//! Looking writes nothing. Settling a file writes nothing either: it records the author's text for it, and the proposal is applied like any other.
+
+use crate::domain::ids::{BookPath, ProposalId};
+use crate::domain::passage::sha256_hex;
+use crate::proposal::apply::Conflict;
+use crate::proposal::merge::{Merged, Region, merge};
+use crate::proposal::{FileChange, Status};
+use crate::store::proposals::{Changed, Event};
+
+use super::judge::{JudgeError, QueuedProposal};
+use super::open::Workbench;
+
+/// A proposal beside the files as they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Review {
+    /// The proposal and its state.
+    pub queued: QueuedProposal,
+    /// Its files, in its order.
+    pub files: Vec<FileReview>,
+}
+
+impl Review {
+    /// Whether the author and the proposal changed the same place of some file.
+    pub fn is_open(&self) -> bool {
+        self.files.iter().any(|file| matches!(file.outcome, Outcome::Conflict(_)))
+    }
+}
+
+/// One file of a proposal beside what is on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileReview {
+    /// The file.
+    pub path: BookPath,
+    /// The whole file as it is; `None`: there is none.
+    pub now: Option<String>,
+    /// The whole file as it was proposed; `None`: it would be removed.
+    pub proposed: Option<String>,
+    /// What applying would make of it.
+    pub outcome: Outcome,
+}
+
+/// What applying would make of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// This text. Where the file has not changed since, it is the proposed one; where it has, it holds both changes.
+    Written(String),
+    /// The file goes.
+    Removed,
+    /// Nothing: it holds the change already.
+    Unchanged,
+    /// Nothing can be written before the author has chosen for every open region: see [`Workbench::resolve`].
+    Conflict(Vec<Region>),
+    /// Nothing can be written, for this reason, and there is nothing to choose.
+    Blocked(String),
+}
+
+impl Workbench {
+    /// Looks at a proposal beside the files as they are. With one that is not pending the outcome is the one that applying it now would have.
+    pub fn review(&self, id: &ProposalId) -> Result<Review, JudgeError> {
+        let queued = self.proposal(id).ok_or_else(|| JudgeError::Unknown(id.clone()))?;
+        let files = queued.proposal.files.iter().map(|file| self.review_file(file)).collect();
+        Ok(Review { queued, files })
+    }
+
+    /// Records the author's whole text for a file of a pending proposal: what they chose where both sides changed the same place.
+    /// `seen` is the file's text that they chose over ([`FileReview::now`]). What changes after that is merged when the proposal is applied.
+    pub fn resolve(
+        &self,
+        id: &ProposalId,
+        file: usize,
+        seen: &str,
+        settled: String,
+    ) -> Result<QueuedProposal, JudgeError> {
+        let (_busy, queued) = self.settled(id)?;
+        queued.must_be(&[Status::Pending], "settled")?;
+        let Some(change) = queued.proposal.files.get(file) else {
+            return Err(JudgeError::NoFile { id: id.clone(), files: queued.proposal.files.len() });
+        };
+        let path = change.path.clone();
+        if change.proposed.is_none() {
+            return Err(JudgeError::Removal { path });
+        }
+        if change.base.is_none() {
+            // A new file never takes the place of one that is there.
+            return Err(Conflict::Exists { path }.into());
+        }
+        let files = vec![Changed {
+            path,
+            before: change.proposed.as_deref().map(sha256_hex),
+            after: Some(sha256_hex(&settled)),
+        }];
+        self.record(
+            &queued,
+            "edited",
+            files,
+            Event::Resolved { file, base: seen.to_owned(), proposed: settled },
+        )
+    }
+
+    fn review_file(&self, file: &FileChange) -> FileReview {
+        let now = self.text_now(&file.path);
+        let outcome = match self.cannot_write(&file.path) {
+            Some(why) => Outcome::Blocked(format!("{} can't be changed: {why}", file.path)),
+            None => outcome(file, now.as_deref()),
+        };
+        FileReview { path: file.path.clone(), now, proposed: file.proposed.clone(), outcome }
+    }
+}
+
+fn outcome(file: &FileChange, now: Option<&str>) -> Outcome {
+    let path = file.path.clone();
+    let blocked = |conflict: Conflict| Outcome::Blocked(conflict.to_string());
+    if !file.is_whole() {
+        return blocked(Conflict::Damaged { path });
+    }
+    match (&file.base, now, &file.proposed) {
+        (_, None, None) => Outcome::Unchanged,
+        (base, Some(now), None) if base.as_deref() == Some(now) => Outcome::Removed,
+        (_, Some(_), None) => blocked(Conflict::Kept { path }),
+        (None, None, Some(proposed)) => Outcome::Written(proposed.clone()),
+        (None, Some(_), Some(_)) => blocked(Conflict::Exists { path }),
+        (Some(_), None, Some(_)) => blocked(Conflict::Gone { path }),
+        (Some(base), Some(now), Some(proposed)) => match merge(base, now, proposed) {
+            Merged::Clean(text) if text == now => Outcome::Unchanged,
+            Merged::Clean(text) => Outcome::Written(text),
+            Merged::Conflict { regions } => Outcome::Conflict(regions),
+        },
+    }
+}

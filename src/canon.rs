@@ -4,6 +4,7 @@
 
 pub mod blind;
 pub mod index;
+mod label;
 pub mod links;
 pub mod lookup;
 pub mod manuscript;
@@ -15,3 +16,4 @@ pub mod search;
 #[cfg(test)]
 mod shelf;
 pub mod story_time;
+pub mod timeline;

@@ -117,6 +117,7 @@ pub const COMMANDS: &[Command] = &{
         command(Global, "focus-codex", &["f4", "alt-3"], "Go to the Codex"),
         command(Global, "next-pane", &["f6"], "Go to the next pane"),
         command(Global, "focus-mode", &["ctrl-e", "f11"], "Show the manuscript alone"),
+        command(Global, "new-chapter", &[], "New chapter after the last one"),
         command(Global, "go-to", &["ctrl-g"], "Go to a chapter or line"),
         command(Global, "cancel", &["esc"], "Close what is on top, leave a mode, or stop the running turn"),
         // The document.
@@ -179,6 +180,7 @@ pub const COMMANDS: &[Command] = &{
         // The Codex.
         command(Codex, "filter", &["/"], "Filter the entries"),
         command(Codex, "new-entry", &["n"], "New entry from a template"),
+        command(Codex, "timeline", &["t"], "Show the story in the order of its time"),
         command(Codex, "relationships", &["g"], "Who and what belongs to this entry, as a graph"),
         command(Codex, "rename", &["r"], "Rename it in the whole book; shows every place first"),
         // A proposal.

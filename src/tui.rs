@@ -17,6 +17,8 @@ mod panes;
 mod popups;
 mod recovery;
 mod review;
+#[cfg(test)]
+mod review_tests;
 mod runtime;
 pub mod stage;
 mod terminal;

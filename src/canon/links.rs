@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::lookup::{Known, Strength};
+use super::lookup::Known;
 use crate::domain::book::Book;
 use crate::domain::codex::Entry;
 use crate::domain::passage::fold;
@@ -114,9 +114,7 @@ impl<'a> Directory<'a> {
         if let Some(known) = self.answered.borrow().get(name) {
             return *known;
         }
-        let found =
-            self.known.find(self.book, None, name).best.filter(|(_, strength)| *strength <= Strength::Alias);
-        let place = found.and_then(|(best, _)| self.book.entries.iter().position(|e| std::ptr::eq(e, best)));
+        let place = self.known.bearer(self.book, name);
         self.answered.borrow_mut().insert(name.to_owned(), place);
         place
     }

@@ -38,6 +38,8 @@ pub(super) enum Effect {
     Compare(ProposalId),
     /// Gather what led to a proposal.
     Evidence(ProposalId),
+    /// Put the story in the order of its time, and show it.
+    Timeline,
     /// Judge a proposal.
     Judge(Verdict),
     /// Look for words in the whole book.
@@ -62,6 +64,8 @@ pub(super) enum Effect {
     ListConversations,
     /// Read a conversation, the newest when none is named.
     ReadConversation(Option<SessionId>),
+    /// Make a chapter of this title, then open it.
+    NewChapter(String),
     /// Make a Codex entry from the template, then open it.
     NewEntry(EntryType, String),
     /// Look for unsaved text that an earlier run left behind.

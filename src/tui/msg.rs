@@ -120,6 +120,8 @@ pub(super) enum Msg {
     CopyText(String),
     /// Put the cursor on a line of the open document, from 1.
     GoToLine(usize),
+    /// Make a chapter of this title.
+    NewChapter(String),
     /// Make a Codex entry from the template.
     NewEntry(EntryType, String),
     /// What became of a copy.

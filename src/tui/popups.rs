@@ -17,6 +17,7 @@ pub(super) mod proposals;
 pub(super) mod rename;
 pub(super) mod search;
 pub(super) mod text;
+pub(super) mod timeline;
 
 use std::time::Instant;
 
@@ -45,6 +46,8 @@ pub(super) enum Popup {
     Field(field::Field),
     /// A search of the whole book.
     Search(search::SearchPopup),
+    /// The story in the order of its time.
+    Timeline(Box<timeline::TimelinePopup>),
     /// A proposal to judge.
     Diff(Box<diff::DiffPopup>),
     /// What led to a proposal.
@@ -75,6 +78,7 @@ impl Popup {
             Self::Confirm(p) => p.key(key, now),
             Self::Field(p) => p.key(key),
             Self::Search(p) => p.key(key, keymap),
+            Self::Timeline(p) => p.key(key, keymap),
             Self::Diff(p) => p.key(key, keymap, now),
             Self::Evidence(p) => p.key(key, keymap),
             Self::Graph(p) => p.key(key, keymap),
@@ -86,7 +90,9 @@ impl Popup {
     pub(super) fn claims(&self, command: &str, key: &KeyEvent) -> bool {
         let types = super::update::is_text(key);
         match self {
-            Self::Chooser(_) | Self::Field(_) | Self::Search(_) => types || command == "help",
+            Self::Chooser(_) | Self::Field(_) | Self::Search(_) | Self::Timeline(_) => {
+                types || command == "help"
+            }
             Self::Confirm(p) => types || command == "help" || (command == "quit" && p.asks_to_quit()),
             Self::Diff(p) => p.is_editing() && (types || command == "save"),
             Self::Text(_) => command == "help",
@@ -107,6 +113,7 @@ impl Popup {
             | Self::Text(_)
             | Self::Field(_)
             | Self::Search(_)
+            | Self::Timeline(_)
             | Self::Evidence(_)
             | Self::Graph(_) => false,
         }
@@ -117,6 +124,7 @@ impl Popup {
         match self {
             Self::Chooser(p) => p.paste(text),
             Self::Field(p) => p.paste(text),
+            Self::Timeline(p) => p.paste(text),
             Self::Diff(p) => p.paste(text),
             Self::Search(p) => return Some(p.paste(text)),
             Self::Text(_) | Self::Confirm(_) | Self::Evidence(_) | Self::Graph(_) | Self::Rename(_) => {}
@@ -132,6 +140,7 @@ impl Popup {
             Self::Diff(p) => p.scroll(rows),
             Self::Evidence(p) => p.scroll(rows),
             Self::Search(p) => p.step(rows),
+            Self::Timeline(p) => p.step(rows),
             Self::Graph(p) => p.step(rows),
             Self::Rename(p) => p.step(rows),
             Self::Confirm(_) | Self::Field(_) => {}
@@ -146,6 +155,7 @@ impl Popup {
             Self::Diff(p) => p.lay_out(screen, theme),
             Self::Evidence(p) => p.lay_out(screen, theme),
             Self::Search(p) => p.lay_out(screen),
+            Self::Timeline(p) => p.lay_out(screen),
             Self::Graph(p) => p.lay_out(screen),
             Self::Rename(p) => p.lay_out(screen),
             Self::Confirm(_) | Self::Field(_) => {}
@@ -160,6 +170,7 @@ impl Popup {
             Self::Confirm(p) => p.draw(frame, theme),
             Self::Field(p) => p.draw(frame, theme),
             Self::Search(p) => p.draw(frame, theme),
+            Self::Timeline(p) => p.draw(frame, theme),
             Self::Diff(p) => p.draw(frame, theme, keymap),
             Self::Evidence(p) => p.draw(frame, theme),
             Self::Graph(p) => p.draw(frame, theme, keymap),

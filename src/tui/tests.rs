@@ -19,7 +19,7 @@ use crate::workbench::{Overrides, Surroundings, Workbench};
 /// An author at a screen, with a copy of the example book, folders of her own, and the offline reader.
 pub(super) struct Author {
     pub(super) app: App,
-    bench: Workbench,
+    pub(super) bench: Workbench,
     runtime: tokio::runtime::Runtime,
     _folders: tempfile::TempDir,
     pub(super) quit: bool,
@@ -46,7 +46,7 @@ impl Author {
     }
 
     /// The same author in a new run of the program, after this one ended in whatever way.
-    fn comes_back(self) -> Self {
+    pub(super) fn comes_back(self) -> Self {
         let Self { app, bench, _folders: folders, .. } = self;
         let screen = app.screen;
         let root = bench.root().to_path_buf();
@@ -54,7 +54,7 @@ impl Author {
         Self::in_book(folders, &root, (screen.width, screen.height))
     }
 
-    fn happens_effect(&mut self, effect: Effect) {
+    pub(super) fn happens_effect(&mut self, effect: Effect) {
         self.follow(effect);
         self.lay_out();
     }
@@ -183,12 +183,12 @@ impl Author {
     }
 
     #[track_caller]
-    fn sees_words(&mut self, words: &str) {
+    pub(super) fn sees_words(&mut self, words: &str) {
         let screen = self.sees();
         assert!(screen.contains(words), "{words:?} is not on screen:\n{screen}");
     }
 
-    fn file(&self, path: &str) -> Vec<u8> {
+    pub(super) fn file(&self, path: &str) -> Vec<u8> {
         std::fs::read(self.bench.root().join(path)).unwrap()
     }
 }

@@ -9,7 +9,7 @@ use crate::agent::driver;
 use crate::agent::event::TurnEventKind;
 use crate::canon::mentions::Names;
 use crate::domain::conversation::Turn;
-use crate::domain::ids::{ProposalId, SessionId, TurnId};
+use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::proposal::Proposal;
 use crate::workbench::{Ask, Desk, DocumentError, Finished, Recovered, Workbench};
 
@@ -230,6 +230,21 @@ fn conversation(bench: &Workbench, session: &SessionId) -> Vec<Finished> {
     bench.turns(session).into_iter().map(kept).collect()
 }
 
+/// Shows a file that was just made, in the book as it is now.
+fn made(bench: &Workbench, file: Result<BookPath, String>, out: &UnboundedSender<Msg>) {
+    match file {
+        Ok(path) => {
+            if let Ok(book) = bench.refresh() {
+                let names = Names::of(&book);
+                send(out, Msg::BookRead(book, names));
+            }
+            send(out, Msg::Show(path, None));
+            bench.index_of(&bench.book());
+        }
+        Err(why) => send(out, Msg::Notice(Notice::problem(why))),
+    }
+}
+
 /// Does one piece of work that touches files or the keychain.
 pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>) {
     let answer = match effect {
@@ -250,6 +265,10 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Msg::Saved(path, saved)
         }
         Effect::Peek(ask) => Msg::Peeked(bench.peek(&ask, None).map(Box::new)),
+        Effect::Timeline => {
+            let popup = super::popups::timeline::prepare(&bench.book(), &bench.timeline());
+            Msg::Popup(Box::new(popup))
+        }
         Effect::Judge(verdict) => judge(bench, verdict),
         Effect::Compare(id) => {
             let review = bench.review(&id).map_err(|e| e.to_string());
@@ -288,18 +307,12 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             let turns = conversation(bench, &session);
             Msg::Conversation(session, turns)
         }
-        Effect::NewEntry(entry_type, name) => match bench.new_entry(entry_type, &name) {
-            Ok(path) => {
-                if let Ok(book) = bench.refresh() {
-                    let names = Names::of(&book);
-                    send(out, Msg::BookRead(book, names));
-                }
-                send(out, Msg::Show(path, None));
-                bench.index_of(&bench.book());
-                return;
-            }
-            Err(why) => Msg::Notice(Notice::problem(why.to_string())),
-        },
+        Effect::NewEntry(entry_type, name) => {
+            return made(bench, bench.new_entry(entry_type, &name).map_err(|e| e.to_string()), out);
+        }
+        Effect::NewChapter(title) => {
+            return made(bench, bench.new_chapter(&title).map_err(|e| e.to_string()), out);
+        }
         Effect::Setting(name, value) => match bench.set_setting(name, Some(value)) {
             Ok(()) => return,
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),

@@ -4,11 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::story_time::{as_of, override_fields};
+use super::story_time::{as_of, in_timeline, override_fields};
 use super::{NAME, not_found, shorten, shorten_value};
 use crate::canon::lookup::Strength;
-use crate::canon::relations::{Graph, Neighbour};
-use crate::domain::book::Book;
+use crate::canon::relations::Neighbour;
 use crate::domain::codex::{Entry, EntryType};
 use crate::domain::passage;
 use crate::tools::{Desk, Evidence, Force, Material, ReadTool, Reading, ToolError};
@@ -22,6 +21,8 @@ const FIELD_ITEMS: usize = 24;
 /// Most entries that are named beside the best one.
 const MAX_ALSO: usize = 8;
 
+/// Most embedded files that are shown.
+const MAX_EMBEDS: usize = 4;
 /// Most relationships that are told, and most characters of each side's words.
 const MAX_RELATED: usize = 16;
 const RELATION_CHARS: usize = 80;
@@ -145,6 +146,9 @@ fn describe(desk: &Desk<'_>, entry: &Entry, strength: Strength, also: &[&Entry])
     told.insert("found".into(), json!(true));
     told.insert("project".into(), json!(desk.book.name));
     told.insert("path".into(), json!(entry.path));
+    if entry.heading.is_some() {
+        told.insert("address".into(), json!(entry.address()));
+    }
     told.insert("type".into(), json!(entry.entry_type));
     told.insert("name".into(), json!(entry.name));
     told.insert("title".into(), json!(entry.title));
@@ -164,7 +168,10 @@ fn describe(desk: &Desk<'_>, entry: &Entry, strength: Strength, also: &[&Entry])
     if let Some(facts) = as_of {
         told.insert("asOf".into(), facts);
     }
-    let related = relationships(desk.book, entry);
+    if entry.entry_type == EntryType::Event {
+        told.insert("timeline".into(), in_timeline(desk, entry));
+    }
+    let related = relationships(desk, entry);
     if !related.is_empty() {
         told.insert("relationships".into(), Value::Array(related));
     }
@@ -173,6 +180,18 @@ fn describe(desk: &Desk<'_>, entry: &Entry, strength: Strength, also: &[&Entry])
     let mut cut = summary_cut || fields_cut || !omitted.is_empty() || excerpt.len() < body.len();
     told.insert("excerpt".into(), json!(excerpt));
     give(&mut reading, &entry.path, excerpt);
+    let embeds = desk.book.embeds(entry);
+    let mut shown = vec![];
+    for (path, text) in embeds.iter().take(MAX_EMBEDS) {
+        let part = passage::cut(text, limit);
+        cut |= part.len() < text.len();
+        shown.push(json!({"path": path, "excerpt": part}));
+        give(&mut reading, path, part);
+    }
+    if !shown.is_empty() {
+        cut |= shown.len() < embeds.len();
+        told.insert("embeds".into(), json!(shown));
+    }
     if let Some(soul) = &entry.soul {
         let whole = soul.text.trim_start_matches('\u{feff}').trim();
         let part = passage::cut(whole, limit);
@@ -181,7 +200,7 @@ fn describe(desk: &Desk<'_>, entry: &Entry, strength: Strength, also: &[&Entry])
         give(&mut reading, &soul.path, part);
     }
     if !also.is_empty() {
-        let named = also.iter().take(MAX_ALSO).map(|e| json!({"name": e.name, "path": e.path}));
+        let named = also.iter().take(MAX_ALSO).map(|e| json!({"name": e.name, "path": e.address()}));
         told.insert("alsoMatched".into(), named.collect());
     }
     if let Some(warning) = entry.warnings.first() {
@@ -198,8 +217,8 @@ fn describe(desk: &Desk<'_>, entry: &Entry, strength: Strength, also: &[&Entry])
 }
 
 /// Who and what is told to belong to the entry, on either side: its name, what the entry calls it, and what it calls the entry.
-fn relationships(book: &Book, entry: &Entry) -> Vec<Value> {
-    let graph = Graph::of(book);
+fn relationships(desk: &Desk<'_>, entry: &Entry) -> Vec<Value> {
+    let graph = desk.index.graph(desk.book);
     let Some(at) = graph.place(&entry.address()) else { return vec![] };
     let row = |neighbour: &Neighbour<'_>| {
         let mut row = Map::new();
@@ -293,6 +312,30 @@ mod tests {
             "{}",
             outcome.result
         );
+    }
+
+    #[test]
+    fn of_a_file_with_many_entries_only_the_part_is_told_and_embedded_files_are_shown() {
+        let mut shelf = shelf();
+        let text = "## Juno\nMends sails.\n\n## Pell\n![[Pell - short]]\n\nRings.\n";
+        let pell = crate::domain::codex::Entry {
+            path: crate::domain::ids::BookPath::new("codex/characters.md").unwrap(),
+            name: "Pell".into(),
+            text: text.into(),
+            body: text.find("![[").unwrap()..text.len(),
+            heading: Some("Pell".into()),
+            soul: None,
+            ..shelf.book.entries[0].clone()
+        };
+        shelf.book.entries.push(pell);
+        let short = crate::domain::ids::BookPath::new("fragments/Pell - short.md").unwrap();
+        shelf.book.embedded.insert(short.clone(), "---\na: 1\n---\nPaid by the peal.\n".into());
+        let outcome = call(&shelf.desk(), "get_character_context", &json!({"name": "Pell"})).unwrap();
+        assert_eq!(outcome.result["address"], "codex/characters.md#Pell");
+        assert_eq!(outcome.result["excerpt"], "![[Pell - short]]\n\nRings.");
+        assert_eq!(outcome.result["embeds"], json!([{"path": short, "excerpt": "Paid by the peal."}]));
+        assert!(outcome.evidence.resolved.contains(&short));
+        assert!(shelf.book.document(&short).unwrap().1.contains("Paid by the peal."));
     }
 
     #[test]

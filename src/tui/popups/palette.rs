@@ -4,6 +4,7 @@ use crate::command::{COMMANDS, Command, Context};
 use crate::domain::codex::EntryType;
 
 use super::Popup;
+use super::card;
 use super::chooser::{Chooser, Item};
 use crate::tui::app::App;
 use crate::tui::msg::Msg;
@@ -27,7 +28,8 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
     for entry in &app.book.entries {
         let also = entry.aliases.join(", ");
         items.push(
-            Item::new(&entry.name, &also, Msg::Show(entry.path.clone(), None)).kind(kind(entry.entry_type)),
+            Item::new(&entry.name, &also, Msg::Show(entry.path.clone(), card::place(entry)))
+                .kind(kind(entry.entry_type)),
         );
         if let Some(soul) = &entry.soul {
             let label = format!("{} · soul", entry.name);

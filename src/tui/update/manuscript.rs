@@ -129,9 +129,7 @@ pub(super) fn entry_at_cursor(app: &App) -> Option<&Entry> {
     let at = cursor - start;
     let mention = app.names.find(&text).into_iter().find(|m| m.range.start <= at && at <= m.range.end)?;
     let named = app.names.entries.get(mention.entry)?;
-    // A file may hold many.
-    let of_name = app.book.entries.iter().find(|e| e.path == named.path && e.name == named.name);
-    of_name.or_else(|| app.book.entry(&named.path))
+    app.book.entries.iter().find(|entry| entry.path == named.path && entry.address() == named.address)
 }
 
 /// Moves the cursor, for a command whose name begins with `move-`.

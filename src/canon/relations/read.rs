@@ -5,9 +5,8 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use super::words::{self, ABOUT, WHAT, WHOM, plain};
-use super::{Statement, Target};
+use super::{Known, Statement, Target};
 use crate::canon::links::{self, Link, wikilinks};
-use crate::canon::lookup::Known;
 use crate::domain::book::Book;
 use crate::domain::codex::Entry;
 use crate::domain::frontmatter;

@@ -41,6 +41,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         registry,
         index,
         meaning: None,
+        read_to: None,
         chapter: None,
         persona: member.id,
         book,

@@ -3,6 +3,8 @@
 //! The vectors come from elsewhere and only where the author switched them on. Only pieces of the book at hand are ever compared, so that a
 //! vector of a text that the book no longer holds finds nothing.
 
+mod join;
+
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::Range;
@@ -12,6 +14,8 @@ use crate::domain::codex::Entry;
 use crate::domain::ids::BookPath;
 use crate::domain::manuscript::Chapter;
 use crate::domain::passage::{self, paragraphs};
+
+pub use join::join;
 
 /// Longest piece, in bytes, unless one paragraph alone is longer.
 const PIECE: usize = 1_500;

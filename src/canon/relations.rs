@@ -10,7 +10,7 @@ mod words;
 pub use graph::{Edge, Graph, Neighbour, Node, Said};
 pub use words::Circle;
 
-use crate::canon::lookup::Known;
+use super::links::Directory;
 use crate::domain::book::Book;
 use crate::domain::ids::BookPath;
 
@@ -42,13 +42,13 @@ pub enum Target {
 
 /// Returns every relationship that an entry states, in the order of the entries and of their texts.
 pub fn statements(book: &Book) -> Vec<Statement> {
-    let known = Known::of(book);
-    (0..book.entries.len()).flat_map(|at| read::of_entry(book, &known, at)).collect()
+    let names = Directory::of(book);
+    (0..book.entries.len()).flat_map(|at| read::of_entry(book, &names, at)).collect()
 }
 
 /// Returns what one entry states (its place in [`Book::entries`]); nothing where there is none.
 pub fn statements_of(book: &Book, entry: usize) -> Vec<Statement> {
-    if entry < book.entries.len() { read::of_entry(book, &Known::of(book), entry) } else { vec![] }
+    read::of_entry(book, &Directory::of(book), entry)
 }
 
 #[cfg(test)]

@@ -10,14 +10,12 @@ use std::ops::Range;
 use crate::domain::book::{Book, Note};
 use crate::domain::codex::{Entry, EntryType};
 use crate::domain::frontmatter;
-use crate::domain::ids::BookPath;
 use crate::domain::manuscript::Chapter;
 
 use super::index::corpus::{Corpus, Hit, Ranking, rank};
 use super::index::words::Query;
 use super::index::{Field, Index};
 use super::lookup::{Grade, Strength};
-use super::meaning::{self, Of};
 use excerpt::{best_paragraph, excerpt, place_in, stretch};
 
 /// Most results that a model's search of the Codex returns.
@@ -85,7 +83,7 @@ impl Piece<'_> {
         }
     }
 
-    fn scored(mut self, score: f64) -> Self {
+    pub(super) fn scored(mut self, score: f64) -> Self {
         match &mut self {
             Self::Canon(found, _) => found.score = score,
             Self::Manuscript(found) => found.score = score,
@@ -172,88 +170,6 @@ pub fn knowledge<'a>(index: &Index, book: &'a Book, query: &str, limit: usize) -
     found.sort_by(|a, b| b.score().total_cmp(&a.score()));
     found.truncate(limit);
     found
-}
-
-/// The same together with texts that are near to the query in what they mean, which need not share a word with it: both rankings are fused by
-/// their ranks. `pieces` are those of the book, and `near` the places in it of the nearest of them.
-pub fn knowledge_by_meaning<'a>(
-    index: &Index,
-    book: &'a Book,
-    query: &str,
-    limit: usize,
-    pieces: &[meaning::Piece<'a>],
-    near: &[usize],
-) -> Vec<Piece<'a>> {
-    let by_words = knowledge(index, book, query, limit.max(FUSED));
-    // A list of its own for what is told once: entries and notes by file, the manuscript by piece.
-    let piece_at = |path: &BookPath, at: usize| {
-        pieces.iter().position(|p| p.of.path() == path && (p.range.contains(&at) || p.range.start == at))
-    };
-    let first_of = |piece: usize| match pieces[piece].of {
-        Of::Chapter(_) => Some(piece),
-        Of::Entry(entry) => {
-            pieces.iter().position(|p| matches!(p.of, Of::Entry(e) if std::ptr::eq(e, entry)))
-        }
-        Of::Note(note) => pieces.iter().position(|p| p.of.path() == &note.path),
-    };
-    let key = |found: &Piece<'a>| match found {
-        Piece::Canon(m, _) => {
-            pieces.iter().position(|p| matches!(p.of, Of::Entry(e) if std::ptr::eq(e, m.entry)))
-        }
-        Piece::Manuscript(p) => piece_at(&p.chapter.path, p.whole.start),
-        Piece::Note(n) => pieces.iter().position(|p| p.of.path() == &n.note.path),
-    };
-    // What has no piece, because it has no text, stands behind them under a number of its own.
-    let of_words: Vec<usize> =
-        by_words.iter().enumerate().map(|(at, found)| key(found).unwrap_or(pieces.len() + at)).collect();
-    let of_meaning = near.iter().filter(|at| **at < pieces.len()).filter_map(|at| first_of(*at));
-    let once = |keys: &mut dyn Iterator<Item = usize>| {
-        let mut kept: Vec<usize> = vec![];
-        keys.for_each(|key| {
-            if !kept.contains(&key) {
-                kept.push(key);
-            }
-        });
-        kept
-    };
-    let lists = [once(&mut of_words.iter().copied()), once(&mut of_meaning.into_iter())];
-    let nearest_of =
-        |key: usize| near.iter().copied().find(|at| *at < pieces.len() && first_of(*at) == Some(key));
-    let told = meaning::fuse(&lists).into_iter().take(limit).filter_map(|(key, score)| {
-        let found = match of_words.iter().position(|known| *known == key) {
-            Some(at) => by_words[at].clone(),
-            None => by_meaning(index, book, &pieces[nearest_of(key)?])?,
-        };
-        Some(found.scored(score))
-    });
-    told.collect()
-}
-
-/// Most results by words that take part in a fusion.
-const FUSED: usize = 24;
-
-/// What is told about a piece that was found by meaning alone.
-fn by_meaning<'a>(index: &Index, book: &'a Book, piece: &meaning::Piece<'a>) -> Option<Piece<'a>> {
-    let range = piece.range.clone();
-    Some(match piece.of {
-        Of::Entry(entry) => Piece::Canon(Match { entry, score: 0.0, field: "meaning" }, range),
-        Of::Note(note) => Piece::Note(NoteMatch { note, score: 0.0, field: "meaning", paragraph: range }),
-        Of::Chapter(chapter) => {
-            let at = book.chapters.iter().position(|c| std::ptr::eq(c, chapter))?;
-            let start = range.start.checked_sub(chapter.body_start)?;
-            let part = (0..).map_while(|part| index.paragraph(at, part)).position(|p| p.end > start)?;
-            let body = range.start - chapter.body_start..range.end.checked_sub(chapter.body_start)?;
-            let excerpt = excerpt(chapter.body(), &body);
-            Piece::Manuscript(Passage {
-                chapter,
-                paragraph: part + 1,
-                whole: range.clone(),
-                range,
-                excerpt,
-                score: 0.0,
-            })
-        }
-    })
 }
 
 /// A query as it was asked, and its words.

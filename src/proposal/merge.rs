@@ -4,8 +4,9 @@
 //! can't both be kept the merge says so and gives both sides. Two changes that touch, or have only a space between them, count as one place:
 //! that asks the author once too often rather than once too seldom.
 //!
-//! Pure, and without a clock: the comparison bounds its own search, as git's does, so that two long texts which share little make one
-//! large place in which both differ, never a long wait and never a wrong text. What comes out is made of the bytes of the three
+//! Pure, and without a clock: the comparison bounds its own search, so that long texts which share little make large places in which both
+//! differ, never a wrong text. A file of 1 MB with some hundred changes takes hundredths of a second, one in which every paragraph was changed by both about
+//! a second, and half a million lines of two words at random some ten. What comes out is made of the bytes of the three
 //! texts: line ends, byte order mark and a missing last line end are as the sides have them.
 
 mod align;
@@ -88,7 +89,18 @@ impl Sides {
         match pick {
             Pick::Mine => self.mine.clone(),
             Pick::Theirs => self.theirs.clone(),
-            Pick::Both => [self.mine.as_str(), &self.theirs].concat(),
+            Pick::Both => {
+                let closes = |c: char| {
+                    c.is_whitespace()
+                        || matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '…' | ')' | '”' | '’')
+                };
+                let join = self.mine.is_empty()
+                    || self.theirs.is_empty()
+                    || self.mine.ends_with(char::is_whitespace)
+                    || self.theirs.starts_with(closes);
+                // Two words that never stood side by side must not become one.
+                [self.mine.as_str(), if join { "" } else { " " }, &self.theirs].concat()
+            }
         }
     }
 }

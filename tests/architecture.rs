@@ -159,7 +159,8 @@ fn sources() -> Vec<Source> {
                 continue;
             }
             // `tests.rs`, `review_tests.rs`: test modules in files of their own.
-            if path.extension().is_none_or(|e| e != "rs") || path.file_name().is_some_and(|n| n.to_string_lossy().ends_with("tests.rs"))
+            if path.extension().is_none_or(|e| e != "rs")
+                || path.file_name().is_some_and(|n| n.to_string_lossy().ends_with("tests.rs"))
             {
                 continue;
             }

@@ -615,7 +615,7 @@ fn a_pipe_that_is_closed_early_is_no_error() {
 #[test]
 fn the_timeline_is_one_object_with_the_names_that_other_verbs_use() {
     let folders = Folders::example();
-    let timeline = folders.run(&["timeline"]).ok().json();
+    let timeline = folders.run(&["timeline", "--json"]).ok().json();
     let rows = timeline["rows"].as_array().unwrap();
     let turnover = rows.iter().find(|row| row["kind"] == "event" && row["title"] == "Turnover").unwrap();
     assert_eq!((&turnover["date"], &turnover["chapter"]), (&json!("2318-09-04"), &json!(5)));

@@ -77,11 +77,11 @@ fn finding(c: &mut Criterion) {
         book: &book,
         index: &index,
         current: None,
-        selection: None,
-        seen: &seen,
         meaning: None,
         chapter: None,
         persona: None,
+        selection: None,
+        seen: &seen,
         limits: Limits::default(),
     };
     let mut group = c.benchmark_group("find");

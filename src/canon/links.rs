@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::lookup::{self, Strength};
+use super::lookup::Known;
 use crate::domain::book::Book;
 use crate::domain::codex::Entry;
 use crate::domain::passage::fold;
@@ -70,13 +70,14 @@ pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
 /// Who bears which name, for many questions about one book: each is answered once.
 pub struct Directory<'a> {
     book: &'a Book,
+    known: Known,
     answered: RefCell<HashMap<String, Option<usize>>>,
 }
 
 impl<'a> Directory<'a> {
     /// Takes the names of a book.
     pub fn of(book: &'a Book) -> Self {
-        Self { book, answered: RefCell::default() }
+        Self { book, known: Known::of(book), answered: RefCell::default() }
     }
 
     /// Returns the place in [`Book::entries`] of the entry that `target`, with the heading behind `#`, leads to.
@@ -113,9 +114,7 @@ impl<'a> Directory<'a> {
         if let Some(known) = self.answered.borrow().get(name) {
             return *known;
         }
-        let found =
-            lookup::find(self.book, None, name).best.filter(|(_, strength)| *strength <= Strength::Alias);
-        let place = found.and_then(|(best, _)| self.book.entries.iter().position(|e| std::ptr::eq(e, best)));
+        let place = self.known.bearer(self.book, name);
         self.answered.borrow_mut().insert(name.to_owned(), place);
         place
     }

@@ -8,11 +8,13 @@ pub(super) mod diff;
 pub(super) mod evidence;
 pub(super) mod field;
 pub(super) mod go_to;
+pub(super) mod graph;
 pub(super) mod help;
 pub(super) mod key_entry;
 pub(super) mod new_entry;
 pub(super) mod palette;
 pub(super) mod proposals;
+pub(super) mod rename;
 pub(super) mod search;
 pub(super) mod text;
 pub(super) mod timeline;
@@ -50,6 +52,10 @@ pub(super) enum Popup {
     Diff(Box<diff::DiffPopup>),
     /// What led to a proposal.
     Evidence(Box<evidence::EvidencePopup>),
+    /// The relationships of an entry.
+    Graph(graph::GraphPopup),
+    /// The places of a name that is changed.
+    Rename(Box<rename::RenamePopup>),
 }
 
 /// What a popup says to a key. The same for every popup.
@@ -75,6 +81,8 @@ impl Popup {
             Self::Timeline(p) => p.key(key, keymap),
             Self::Diff(p) => p.key(key, keymap, now),
             Self::Evidence(p) => p.key(key, keymap),
+            Self::Graph(p) => p.key(key, keymap),
+            Self::Rename(p) => p.key(key, keymap, now),
         }
     }
 
@@ -88,7 +96,7 @@ impl Popup {
             Self::Confirm(p) => types || command == "help" || (command == "quit" && p.asks_to_quit()),
             Self::Diff(p) => p.is_editing() && (types || command == "save"),
             Self::Text(_) => command == "help",
-            Self::Evidence(_) => false,
+            Self::Evidence(_) | Self::Graph(_) | Self::Rename(_) => false,
         }
     }
 
@@ -98,12 +106,16 @@ impl Popup {
             Self::Diff(p) if p.is_editing() => false,
             Self::Diff(_) => keymap.lookup(Context::Diff, key).is_some_and(|c| diff::counts_alone(c.name)),
             Self::Confirm(p) => p.answers(key),
+            Self::Rename(_) => {
+                keymap.lookup(Context::Rename, key).is_some_and(|c| rename::counts_alone(c.name))
+            }
             Self::Chooser(_)
             | Self::Text(_)
             | Self::Field(_)
             | Self::Search(_)
             | Self::Timeline(_)
-            | Self::Evidence(_) => false,
+            | Self::Evidence(_)
+            | Self::Graph(_) => false,
         }
     }
 
@@ -115,7 +127,7 @@ impl Popup {
             Self::Timeline(p) => p.paste(text),
             Self::Diff(p) => p.paste(text),
             Self::Search(p) => return Some(p.paste(text)),
-            Self::Text(_) | Self::Confirm(_) | Self::Evidence(_) => {}
+            Self::Text(_) | Self::Confirm(_) | Self::Evidence(_) | Self::Graph(_) | Self::Rename(_) => {}
         }
         None
     }
@@ -129,6 +141,8 @@ impl Popup {
             Self::Evidence(p) => p.scroll(rows),
             Self::Search(p) => p.step(rows),
             Self::Timeline(p) => p.step(rows),
+            Self::Graph(p) => p.step(rows),
+            Self::Rename(p) => p.step(rows),
             Self::Confirm(_) | Self::Field(_) => {}
         }
     }
@@ -142,6 +156,8 @@ impl Popup {
             Self::Evidence(p) => p.lay_out(screen, theme),
             Self::Search(p) => p.lay_out(screen),
             Self::Timeline(p) => p.lay_out(screen),
+            Self::Graph(p) => p.lay_out(screen),
+            Self::Rename(p) => p.lay_out(screen),
             Self::Confirm(_) | Self::Field(_) => {}
         }
     }
@@ -157,6 +173,8 @@ impl Popup {
             Self::Timeline(p) => p.draw(frame, theme),
             Self::Diff(p) => p.draw(frame, theme, keymap),
             Self::Evidence(p) => p.draw(frame, theme),
+            Self::Graph(p) => p.draw(frame, theme, keymap),
+            Self::Rename(p) => p.draw(frame, theme, keymap),
         }
     }
 

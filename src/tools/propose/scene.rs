@@ -107,16 +107,13 @@ fn in_order(book: &Book, path: &BookPath, number: u32, warnings: &mut Vec<String
     let settings = BookPath::new("scritorio.toml").ok()?;
     let item = spelled.spell(path);
     let next = (before < order.len()).then_some(before);
-    match settings::add_item(text, &["manuscript"], "order", next, &item) {
-        Some(changed) => Some(changed_file(&settings, text, changed)),
-        None => {
-            warnings.push(
-                "The order in scritorio.toml could not be changed safely; add the new file there by hand."
-                    .into(),
-            );
-            None
-        }
+    let changed = settings::add_item(text, &["manuscript"], "order", next, &item);
+    if changed.is_none() {
+        let message =
+            "The order in scritorio.toml could not be changed safely; add the new file there by hand.";
+        warnings.push(message.to_owned());
     }
+    Some(changed_file(&settings, text, changed?))
 }
 
 /// How the order of the settings spells its files.

@@ -1,9 +1,11 @@
 //! `scritorio timeline`: the story in the order of its time.
 //!
-//! With `--json` one object: `rows` [ { kind: birth|chapter|event|progression|death, title, type, path, line, chapter, date, from, to,
-//! placed: date|chapter|order|none, out_of_order, facts } ] in their order, where `chapter` is a number, `date` is as written, and `from` and `to` are its
-//! first and last day (ISO); `gaps` and `conflicts` [ { rule, severity, verdict, path, line, column, message, related } ] as `check` has them; and
-//! `rules` [ { rule, verdict: found|clean|not_evaluated, message } ], one for every rule.
+//! With `--json` one object:
+//!
+//! - `rows`, in their order: `kind` (`birth`, `chapter`, `event`, `progression`, `death`), `title`, `type`, `path`, `line`, `chapter` (its number), `date` (as
+//!   written), `from` and `to` (its first and last day, ISO), `placed` (by `date`, `chapter`, `order`, or `none`), `out_of_order`, `facts`;
+//! - `gaps` and `conflicts`: `rule`, `severity`, `verdict`, `path`, `line`, `column`, `message`, `related`, as `check` has them;
+//! - `rules`, one each: `rule`, `verdict` (`found`, `clean`, `not_evaluated`), `message`.
 
 use clap::Args;
 

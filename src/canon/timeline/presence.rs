@@ -109,7 +109,7 @@ pub(super) fn after_death_or_before_birth(book: &Book) -> Checked {
             let ranges =
                 found_here.iter().filter(|m| m.entry == life.named && m.range.start >= chapter.body_start);
             let ranges: Vec<_> = ranges.map(|m| m.range.clone()).collect();
-            match in_chapter(chapter, life, &ranges) {
+            match in_chapter(chapter, life.entry, &ranges) {
                 Some((at, severity, how)) => {
                     let message = format!(
                         "{} {how} in chapter {}{}, but the entry says {why}.",
@@ -152,13 +152,13 @@ fn lives(book: &Book) -> Vec<Life<'_>> {
 /// How a character is in a chapter: listed, or doing something.
 fn in_chapter(
     chapter: &Chapter,
-    life: &Life<'_>,
+    entry: &Entry,
     ranges: &[std::ops::Range<usize>],
 ) -> Option<(Place, Severity, &'static str)> {
-    if chapter.time.cast.iter().any(|name| is_name_of(life.entry, name)) {
+    if chapter.time.cast.iter().any(|name| is_name_of(entry, name)) {
         let keys = ["pov", "characters", "present", "cast", "on stage", "participants"];
-        let line = line_of(&chapter.text, chapter.body_start, &keys);
-        return Some((Place::at(&chapter.path, line), Severity::Error, "is listed as present"));
+        let at = line_of(&chapter.text, chapter.body_start, &keys);
+        return Some((Place::at(&chapter.path, at), Severity::Error, "is listed as present"));
     }
     let range = ranges.iter().find(|range| acts(&chapter.text, range))?;
     let (line, column) = line_column(&chapter.text, range.start);

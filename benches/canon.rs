@@ -2,6 +2,8 @@
 //!
 //! Also one file with many entries, one long entry, and a text that is not saved yet.
 
+#![allow(clippy::expect_used, missing_docs, reason = "a benchmark that can't be set up should fail loudly")]
+
 use std::fmt::Write;
 use std::fs;
 use std::hint::black_box;

@@ -105,6 +105,19 @@ impl Screen {
         }
     }
 
+    /// Presses a key again and again, as an impatient author does, until the words are there. Keys that follow one another too fast are taken for a paste and
+    /// decide nothing.
+    fn press_until(&mut self, key: &str, words: &str) {
+        let end = Instant::now() + PATIENCE;
+        while !self.emulator.screen().contents().contains(words) && Instant::now() < end {
+            self.press(key);
+            if let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(100)) {
+                self.emulator.process(&bytes);
+            }
+        }
+        self.shows(words);
+    }
+
     #[track_caller]
     fn shows(&mut self, words: &str) {
         self.until(&format!("{words:?}"), |screen| screen.contents().contains(words));
@@ -274,14 +287,7 @@ fn a_change_of_role_is_applied_with_one_key_and_taken_back_to_the_last_byte() {
     screen.press(CTRL_D);
     screen.shows("a accept");
     // The popup opens with a short guard: keys that were meant for the text decide nothing.
-    let applied = |s: &vt100::Screen| s.contents().contains("u undo");
-    let end = Instant::now() + PATIENCE;
-    while !applied(screen.emulator.screen()) && Instant::now() < end {
-        screen.press("a");
-        if let Ok(bytes) = screen.output.recv_timeout(Duration::from_millis(100)) {
-            screen.emulator.process(&bytes);
-        }
-    }
+    screen.press_until("a", "u undo");
     screen.shows("applied");
     let after = tree(&screen.book());
     let changed: Vec<_> = before.iter().zip(&after).filter(|(a, b)| a != b).collect();
@@ -290,8 +296,7 @@ fn a_change_of_role_is_applied_with_one_key_and_taken_back_to_the_last_byte() {
     let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
     let lines: Vec<_> = old.lines().zip(new.lines()).filter(|(a, b)| a != b).collect();
     assert_eq!(lines, [("role: protagonist", "role: antagonist")]);
-    screen.press("u");
-    screen.shows("undone");
+    screen.press_until("u", "undone");
     assert_eq!(tree(&screen.book()), before);
     screen.press(ESC);
     screen.no_longer_shows("apply again");

@@ -62,7 +62,7 @@ impl Reader<'_> {
     }
 
     fn push(&mut self, target: Target, words: Words, line: usize) {
-        let is_empty = matches!(&target, Target::Unknown(name) if says_nothing(name));
+        let is_empty = matches!(&target, Target::Unknown(name) if words::says_nothing(name));
         if target == Target::Entry(self.at) || is_empty {
             return;
         }
@@ -511,38 +511,16 @@ fn split_words(rest: &str) -> Words {
     if kind.is_none() {
         let end = ["; ", ", ", ". "].iter().filter_map(|mark| all.find(mark)).min().unwrap_or(all.len());
         let clause = all[..end].trim_end_matches(['.', ';', ',']);
-        if !clause.is_empty() && clause.split(' ').count() <= KIND_WORDS && !is_sentence(clause) {
+        if !clause.is_empty() && clause.split(' ').count() <= KIND_WORDS && !words::is_sentence(clause) {
             let after = all[end..].trim_start_matches([';', ',', '.', ' ']);
-            return Words { kind: Some(without_article(clause)), description: nonempty(after) };
+            return Words { kind: Some(words::without_article(clause)), description: nonempty(after) };
         }
     }
     Words { kind: kind.filter(|k| !k.is_empty()), description: nonempty(&all) }
 }
 
-/// Whether a value stands where a name should and is none.
-fn says_nothing(name: &str) -> bool {
-    let bare = name.trim().trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    matches!(bare.as_str(), "" | "none" | "n/a" | "na" | "tbd" | "todo" | "unknown" | "nobody" | "no one")
-}
-
 fn nonempty(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
-}
-
-/// Whether a short clause tells something instead of naming a kind: `she saved him`.
-fn is_sentence(clause: &str) -> bool {
-    let first = clause.split(' ').next().unwrap_or_default().to_lowercase();
-    matches!(first.as_str(), "he" | "she" | "they" | "it" | "i" | "we" | "you" | "who")
-        && clause.contains(' ')
-}
-
-fn without_article(kind: &str) -> String {
-    let (first, rest) = kind.split_once(' ').unwrap_or(("", kind));
-    let article = matches!(
-        first.to_lowercase().as_str(),
-        "his" | "her" | "their" | "its" | "my" | "our" | "the" | "a" | "an"
-    );
-    if article { rest } else { kind }.to_owned()
 }
 
 /// Where a name without a link ends, and how long what ends it is.

@@ -325,3 +325,26 @@ const FAMILY: [&str; 41] = [
     "halfbrother",
     "halfsister",
 ];
+
+/// Whether a value stands where a name should and is none.
+pub(super) fn says_nothing(name: &str) -> bool {
+    let bare = name.trim().trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    matches!(bare.as_str(), "" | "none" | "n/a" | "na" | "tbd" | "todo" | "unknown" | "nobody" | "no one")
+}
+
+/// Whether a short clause tells something instead of naming a kind: `she saved him`.
+pub(super) fn is_sentence(clause: &str) -> bool {
+    let first = clause.split(' ').next().unwrap_or_default().to_lowercase();
+    matches!(first.as_str(), "he" | "she" | "they" | "it" | "i" | "we" | "you" | "who")
+        && clause.contains(' ')
+}
+
+/// A kind without the article or possessive in front of it.
+pub(super) fn without_article(kind: &str) -> String {
+    let (first, rest) = kind.split_once(' ').unwrap_or(("", kind));
+    let article = matches!(
+        first.to_lowercase().as_str(),
+        "his" | "her" | "their" | "its" | "my" | "our" | "the" | "a" | "an"
+    );
+    if article { rest } else { kind }.to_owned()
+}

@@ -57,7 +57,8 @@ pub fn place_in(paragraph: &str, wanted: &str, query: &Query) -> Range<usize> {
     .unwrap_or(0..paragraph.len())
 }
 
-/// The paragraph of a text that holds the most words of a query; the first one where none does.
+/// The paragraph of a text that holds the most words of a query; the first one where none does. A heading tells little, and counts only where
+/// there is nothing else.
 pub fn best_paragraph(text: &str, query: &Query) -> Range<usize> {
     let held = |paragraph: &Range<usize>| {
         let mut found = vec![false; query.terms.len()];
@@ -68,7 +69,14 @@ pub fn best_paragraph(text: &str, query: &Query) -> Range<usize> {
         });
         found.into_iter().filter(|found| *found).count()
     };
-    let graded = paragraphs(text).into_iter().map(|paragraph| (held(&paragraph), paragraph));
+    let is_heading = |paragraph: &Range<usize>| {
+        let words = &text[paragraph.clone()];
+        words.starts_with('#') && !words.contains('\n')
+    };
+    let all = paragraphs(text);
+    let only_headings = all.iter().all(is_heading);
+    let told = all.into_iter().filter(|paragraph| only_headings || !is_heading(paragraph));
+    let graded = told.map(|paragraph| (held(&paragraph), paragraph));
     let best = graded.reduce(|best, next| if next.0 > best.0 { next } else { best });
     best.map_or(0..0, |(_, paragraph)| paragraph)
 }

@@ -42,7 +42,7 @@ fn indexing(c: &mut Criterion) {
 
     let again = read_again(&book);
     group.bench_function("nothing changed, all files read again", |b| {
-        b.iter(|| index.following(black_box(&again)))
+        b.iter(|| index.following(black_box(&again)));
     });
 
     let mut edited = read_again(&book);
@@ -53,7 +53,7 @@ fn indexing(c: &mut Criterion) {
     let mut rewritten = read_again(&book);
     rewritten.chapters[100].text = vault::chapters(201, 5_000).pop().unwrap().text;
     group.bench_function("a chapter of 5,000 words rewritten", |b| {
-        b.iter(|| index.following(black_box(&rewritten)))
+        b.iter(|| index.following(black_box(&rewritten)));
     });
 
     let mut renamed = read_again(&book);
@@ -77,11 +77,11 @@ fn finding(c: &mut Criterion) {
         book: &book,
         index: &index,
         current: None,
-        selection: None,
-        seen: &seen,
         meaning: None,
         chapter: None,
         persona: None,
+        selection: None,
+        seen: &seen,
         limits: Limits::default(),
     };
     let mut group = c.benchmark_group("find");

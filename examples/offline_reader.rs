@@ -48,7 +48,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         current: None,
         selection: None,
         seen: Seen::default(),
-        persona: member.id,
         instructions,
         history: vec![],
         continue_from: None,

@@ -18,6 +18,7 @@ mod output;
 mod prompt;
 mod proposals;
 mod rename;
+mod timeline;
 mod tools;
 mod turn;
 
@@ -69,6 +70,7 @@ enum Verb {
     Rename(rename::RenameVerb),
     Ai(ai::Ai),
     Keys(keys::KeysVerb),
+    Timeline(timeline::TimelineVerb),
     Doctor(doctor::Doctor),
 }
 
@@ -141,6 +143,7 @@ fn run(context: &Context, path: Option<PathBuf>, verb: Option<Verb>) -> Result<(
         Verb::Rename(verb) => verb.execute(context),
         Verb::Ai(verb) => verb.execute(context),
         Verb::Keys(verb) => verb.execute(context),
+        Verb::Timeline(verb) => verb.execute(context),
         Verb::Doctor(verb) => verb.execute(context),
     }
 }

@@ -135,6 +135,8 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         queue: vec![],
         past: vec![],
         own_themes,
+        graph: std::sync::Arc::default(),
+        parked: None,
         popups: vec![],
         waiting: vec![],
         notice: None,

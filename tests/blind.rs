@@ -52,7 +52,7 @@ fn files(end: usize, whole: bool) -> Vec<(String, String)> {
     let never = |kind: &str, a: usize| if whole { word(kind, a, NEVER) } else { String::new() };
     let mut files = vec![];
     let mut toml =
-        format!("[book]\ntitle = \"Planted\"\n\n[board.first-time-reader]\nnotes = \"\"\"\nBe kind.\n\n");
+        "[book]\ntitle = \"Planted\"\n\n[board.first-time-reader]\nnotes = \"\"\"\nBe kind.\n\n".to_owned();
     for m in 1..=end {
         write!(toml, "In chapter {m} mind {}.\n\n", word("brd", m, m)).unwrap();
     }
@@ -94,7 +94,7 @@ fn files(end: usize, whole: bool) -> Vec<(String, String)> {
     }
     let mut style = format!("# House Style\n\nShort {}.\n\n", word("sty", 0, 0));
     for m in 1..=end {
-        write!(style, "- In chapter {m} use {}.\n", word("sty", m, m)).unwrap();
+        writeln!(style, "- In chapter {m} use {}.", word("sty", m, m)).unwrap();
     }
     files.push(("codex/style/house-style.md".to_owned(), style));
     if whole {
@@ -151,7 +151,7 @@ fn character(n: usize, end: usize, whole: bool) -> Vec<(String, String)> {
     } else {
         format!("codex/characters/{}", name.to_lowercase())
     };
-    if whole && n % 3 == 0 {
+    if whole && n.is_multiple_of(3) {
         return vec![(format!("{folder}/dossier.md"), text), (format!("{folder}/soul.md"), never("sol"))];
     }
     vec![(format!("{folder}.md"), text)]

@@ -377,22 +377,107 @@ fn a_later_change_of_the_author_is_never_taken_back() {
     folders.run(&["proposals", "apply", &id]).ok();
     let mine = folders.read("codex/characters/mira.md") + "\r\nMine.";
     folders.write("codex/characters/mira.md", &mine);
+    folders.run(&["proposals", "undo", "last"]).ok();
+    assert_eq!(folders.read("codex/characters/mira.md"), MIRA.to_owned() + "\r\nMine.");
+    folders.run(&["proposals", "redo", "last"]).ok();
+    let mine = mine.replace("role: ally", "role: captain");
+    folders.write("codex/characters/mira.md", &mine);
     let ran = folders.run(&["proposals", "undo", &id, "--json"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.json()["error"]["message"].as_str().unwrap().contains("codex/characters/mira.md"));
+    let error = &ran.json()["error"];
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.contains("the same words of codex/characters/mira.md, line 2, were changed by hand"),
+        "{message}"
+    );
+    assert!(error["hint"].as_str().unwrap().contains("then try again"));
     assert_eq!(folders.read("codex/characters/mira.md"), mine);
 }
 
 #[test]
-fn a_proposal_for_a_text_that_is_another_by_now_is_stale_and_writes_nothing() {
+fn a_proposal_for_a_text_that_is_another_by_now_shows_both_sides_and_is_settled_by_an_option() {
     let folders = Folders::new();
-    let (_, id) = proposed(&folders, &proposing_server(), &[]);
-    let mine = MIRA.replace("role: rival", "role: captain");
+    let server = proposing_server();
+    let (_, id) = proposed(&folders, &server, &[]);
+    let mine = MIRA.replace("role: rival", "role: captain") + "\r\nMine.";
     folders.write("codex/characters/mira.md", &mine);
     let list = folders.run(&["proposals", "list", "--json"]).ok().json();
     assert_eq!(list[0]["status"], "stale");
-    assert_eq!(folders.run(&["proposals", "apply", &id]).code, 1);
+
+    let refused = folders.run(&["proposals", "apply", &id]);
+    assert_eq!(refused.code, 1);
+    for words in ["line 2", "yours is \"captain\", proposed is \"ally\"", "--mine", "--theirs", &id] {
+        assert!(refused.err.contains(words), "{words}: {}", refused.err);
+    }
     assert_eq!(folders.read("codex/characters/mira.md"), mine);
+
+    let shown = folders.run(&["proposals", "show", &id]).ok().out;
+    for words in ["was:      rival", "yours:    captain", "proposed: ally", "--mine"] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let shown = folders.run(&["proposals", "show", &id, "--json"]).ok().json();
+    assert_eq!(
+        shown["files"][0]["conflicts"],
+        json!([{ "line": 2, "base": "rival", "mine": "captain", "theirs": "ally" }])
+    );
+    assert_eq!(
+        (&shown["files"][0]["outcome"], &shown["files"][0]["merged"]),
+        (&json!("conflict"), &Value::Null)
+    );
+
+    let kept = folders.run(&["proposals", "apply", &id, "--mine"]);
+    assert_eq!(kept.code, 1, "nothing of the proposal is left");
+    let list = folders.run(&["proposals", "list", "--json"]).ok().json();
+    assert_eq!(list[0]["edited"], false, "and it is as it was");
+    let applied = folders.run(&["proposals", "apply", &id, "--theirs", "--json"]).ok().json();
+    assert_eq!((&applied["status"], &applied["edited"]), (&json!("applied"), &json!(true)));
+    assert_eq!(folders.read("codex/characters/mira.md"), mine.replace("captain", "ally"));
+    folders.run(&["proposals", "undo", &id]).ok();
+    assert_eq!(folders.read("codex/characters/mira.md"), mine);
+}
+
+#[test]
+fn a_proposal_is_named_by_the_beginning_of_its_id_or_as_the_last_one() {
+    let folders = Folders::new();
+    let server = proposing_server();
+    let (_, first) = proposed(&folders, &server, &[]);
+    let (_, second) = proposed(&folders, &server, &[]);
+    let shown = |name: &str| folders.run(&["proposals", "show", name, "--json"]).ok().json()["id"].clone();
+    assert_eq!(shown("last"), second);
+    assert_eq!(shown(&first[2..].to_lowercase()), first);
+    assert_eq!(shown(&first[..first.len() - 4]), first);
+    let common = folders.run(&["proposals", "show", "p-0"]);
+    assert_eq!(common.code, 2);
+    assert!(common.err.contains(&first) && common.err.contains(&second), "{}", common.err);
+    assert_eq!(folders.run(&["proposals", "undo", "last"]).code, 1, "none was applied");
+    folders.run(&["proposals", "apply", &first]).ok();
+    folders.run(&["proposals", "undo", "last"]).ok();
+    assert_eq!(folders.read("codex/characters/mira.md"), MIRA);
+    let list = folders.run(&["proposals", "list", "--json"]).ok().json();
+    assert_eq!((&list[0]["status"], &list[1]["status"]), (&json!("undone"), &json!("pending")));
+}
+
+#[test]
+fn chosen_changes_alone_are_written_by_their_numbers() {
+    let folders = Folders::new();
+    let change = json!({
+        "entryType": "character", "name": "Ilse Brandt", "changeSummary": "The lamp keeper",
+        "fields": [{ "name": "role", "value": "ally" }], "customFields": [],
+        "markdownBody": "She keeps the lamp.\n", "soulMarkdown": "She fears the dark.\n",
+    });
+    folders.run(&["tools", "call", "propose_codex_create", &change.to_string()]).ok();
+    let shown = folders.run(&["proposals", "show", "last", "--json"]).ok().json();
+    let files = shown["files"].as_array().unwrap();
+    assert_eq!((&files[0]["hunks"][0]["number"], &files[1]["hunks"][0]["number"]), (&json!(1), &json!(2)));
+    let beyond = folders.run(&["proposals", "apply", "last", "--hunks", "1,3"]);
+    assert_eq!(beyond.code, 2, "{}", beyond.err);
+    assert_eq!(folders.run(&["proposals", "apply", "last", "--hunks", "1", "--mine"]).code, 2);
+    folders.run(&["proposals", "apply", "last", "--hunks", "2"]).ok();
+    assert!(!folders.book().join(files[0]["path"].as_str().unwrap()).exists());
+    let soul = files[1]["path"].as_str().unwrap();
+    assert!(folders.read(soul).contains("She fears the dark."));
+    folders.run(&["proposals", "undo", "last"]).ok();
+    assert!(!folders.book().join(soul).parent().unwrap().exists());
 }
 
 #[test]
@@ -610,4 +695,44 @@ fn a_pipe_that_is_closed_early_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_timeline_is_one_object_with_the_names_that_other_verbs_use() {
+    let folders = Folders::example();
+    let timeline = folders.run(&["timeline", "--json"]).ok().json();
+    let rows = timeline["rows"].as_array().unwrap();
+    let turnover = rows.iter().find(|row| row["kind"] == "event" && row["title"] == "Turnover").unwrap();
+    assert_eq!((&turnover["date"], &turnover["chapter"]), (&json!("2318-09-04"), &json!(5)));
+    assert_eq!(
+        (&turnover["path"], &turnover["placed"]),
+        (&json!("codex/events/turnover.md"), &json!("date"))
+    );
+    let place = |title: &str| rows.iter().position(|row| row["title"] == title && row["kind"] == "chapter");
+    assert!(place("The Inquiry") < place("Ship's Log, Outbound"), "a flashback stands where it happened");
+    let dead = &timeline["conflicts"][0];
+    assert_eq!(
+        (&dead["rule"], &dead["verdict"], &dead["line"]),
+        (&json!("presence"), &json!("found"), &json!(69))
+    );
+    assert!(timeline["rules"].as_array().unwrap().iter().any(|rule| rule["verdict"] == "not_evaluated"));
+}
+
+#[test]
+fn a_tool_can_be_called_as_of_a_chapter_and_as_a_member_that_reads_blind() {
+    let folders = Folders::example();
+    let call = |more: &[&str]| {
+        let mut all = vec!["tools", "call", "get_character_context", r#"{"name": "Mira Okafor"}"#];
+        all.extend(more);
+        folders.run(&all).ok().json()
+    };
+    assert_eq!(call(&[]).get("asOf"), None);
+    let there = call(&["--chapter", "6"]);
+    assert_eq!(there["asOf"]["facts"]["knows"], "that Lantern is alive");
+    let blind = call(&["--chapter", "3", "--persona", "first-time-reader"]);
+    assert_eq!(blind["asOf"]["facts"]["knows"], "that something is hidden in the Captain's tea caddy");
+    let told = blind.to_string();
+    assert!(!told.contains("alive") && !told.contains("soul") && blind["excerpt"] == "", "{told}");
+    let first = call(&["--persona", "first-time-reader"]);
+    assert!(first["summary"].as_str().unwrap().starts_with("Named first in chapter 1: "), "{first}");
 }

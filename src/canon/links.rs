@@ -2,11 +2,12 @@
 //!
 //! Reads only. A link is never guessed: what is neither a name, title, file nor alias leads nowhere.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::lookup::{self, Strength};
+use super::lookup::Known;
 use crate::domain::book::Book;
 use crate::domain::codex::Entry;
 use crate::domain::passage::fold;
@@ -60,6 +61,31 @@ fn link(text: &str, open: usize, inner: Range<usize>) -> Link {
     Link { whole: open..inner.end + 2, target, part, shown }
 }
 
+/// Writes inline links to files, `[Mira](../people/mira.md)`, as wikilinks; links to the web stay as they are.
+pub fn with_wikilinks(text: &str) -> Cow<'_, str> {
+    if !text.contains("](") {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(middle) = rest.find("](") {
+        let end = rest[middle..].find(')').map(|at| middle + at);
+        let open = rest[..middle].rfind('[');
+        let (Some(open), Some(end)) = (open, end) else { break };
+        let (shown, target) = (&rest[open + 1..middle], rest[middle + 2..end].trim());
+        let page = target.trim_start_matches(['.', '/']).replace("%20", " ");
+        out.push_str(&rest[..open]);
+        let is_page = page.split('#').next().is_some_and(|page| page.to_lowercase().ends_with(".md"));
+        if is_page && !target.contains("://") && !shown.contains([']', '|']) {
+            out.push_str(&format!("[[{page}|{shown}]]"));
+        } else {
+            out.push_str(&rest[open..=end]);
+        }
+        rest = &rest[end + 1..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
 /// Leaves the white space at both ends of a range out.
 pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let words = &text[range.clone()];
@@ -70,13 +96,19 @@ pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
 /// Who bears which name, for many questions about one book: each is answered once.
 pub struct Directory<'a> {
     book: &'a Book,
+    known: Known,
     answered: RefCell<HashMap<String, Option<usize>>>,
 }
 
 impl<'a> Directory<'a> {
     /// Takes the names of a book.
     pub fn of(book: &'a Book) -> Self {
-        Self { book, answered: RefCell::default() }
+        Self { book, known: Known::of(book), answered: RefCell::default() }
+    }
+
+    /// Returns the book.
+    pub fn book(&self) -> &'a Book {
+        self.book
     }
 
     /// Returns the place in [`Book::entries`] of the entry that `target`, with the heading behind `#`, leads to.
@@ -113,9 +145,7 @@ impl<'a> Directory<'a> {
         if let Some(known) = self.answered.borrow().get(name) {
             return *known;
         }
-        let found =
-            lookup::find(self.book, None, name).best.filter(|(_, strength)| *strength <= Strength::Alias);
-        let place = found.and_then(|(best, _)| self.book.entries.iter().position(|e| std::ptr::eq(e, best)));
+        let place = self.known.bearer(self.book, name);
         self.answered.borrow_mut().insert(name.to_owned(), place);
         place
     }
@@ -172,7 +202,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn links_to_files_are_links_to_entries() {
+        let table = [
+            (
+                "see [Mira](../people/mira%20o.md#Voice), [web](https://a.b/c.md)",
+                "see [[people/mira o.md#Voice|Mira]], [web](https://a.b/c.md)",
+            ),
+            ("[a](b", "[a](b"),
+            ("x](y.md)", "x](y.md)"),
+            ("![é](é.md)", "![[é.md|é]]"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(with_wikilinks(text), expected);
+        }
+    }
+
     proptest::proptest! {
+        #[test]
+        fn any_text_can_have_links_to_files(text in "(\\[|\\]|\\(|\\)|a|é|\\.md|/|://|#|\n){0,16}") {
+            with_wikilinks(&text);
+        }
+
         #[test]
         fn any_text_has_links_within_it(text in "(\\[\\[|\\]\\]|\\||#|a|é| |\n|\\\\|/){0,16}") {
             for link in wikilinks(&text) {

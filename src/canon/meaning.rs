@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use crate::domain::book::{Book, Note};
 use crate::domain::codex::Entry;
+use crate::domain::ids::BookPath;
 use crate::domain::manuscript::Chapter;
 use crate::domain::passage::{self, paragraphs};
 
@@ -47,6 +48,17 @@ pub enum Of<'a> {
     Chapter(&'a Chapter),
     /// A note.
     Note(&'a Note),
+}
+
+impl<'a> Of<'a> {
+    /// Returns its file.
+    pub fn path(self) -> &'a BookPath {
+        match self {
+            Self::Entry(entry) => &entry.path,
+            Self::Chapter(chapter) => &chapter.path,
+            Self::Note(note) => &note.path,
+        }
+    }
 }
 
 /// Some paragraphs of a text, with its title.
@@ -159,7 +171,9 @@ impl Vectors {
 fn scaled(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     (length.is_finite() && length > 0.0).then(|| {
-        vector.iter_mut().for_each(|x| *x /= length);
+        for x in &mut vector {
+            *x /= length;
+        }
         vector
     })
 }

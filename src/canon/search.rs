@@ -82,6 +82,15 @@ impl Piece<'_> {
             Self::Note(found) => found.score,
         }
     }
+
+    pub(super) fn scored(mut self, score: f64) -> Self {
+        match &mut self {
+            Self::Canon(found, _) => found.score = score,
+            Self::Manuscript(found) => found.score = score,
+            Self::Note(found) => found.score = score,
+        }
+        self
+    }
 }
 
 /// Searches names, aliases, titles, summaries, frontmatter and texts of the entries; best first, ties by name then path; at most `limit`.
@@ -239,12 +248,11 @@ fn worth(grade: Grade) -> f64 {
 
 fn named_in(grade: Grade) -> &'static str {
     match grade.strength {
-        Strength::Name | Strength::Near => "name",
         Strength::Title => "title",
         Strength::Stem => "path",
         Strength::Alias => "alias",
         Strength::Partial if grade.detail < 8 && grade.detail % 2 == 1 => "alias",
-        Strength::Partial => "name",
+        Strength::Name | Strength::Partial | Strength::Near => "name",
     }
 }
 

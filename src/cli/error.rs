@@ -5,12 +5,20 @@ use std::backtrace::Backtrace;
 use serde_json::{Value, json};
 
 use crate::domain::conversation::{Failure, FailureKind};
+use crate::domain::ids::ProposalId;
 use crate::proposal::Status;
+use crate::proposal::apply::Conflict;
+use crate::proposal::merge::Region;
 use crate::workbench::init::InitError;
+use crate::workbench::judge::{Blocker, Obstacle};
 use crate::workbench::keys::KeyError;
 use crate::workbench::look::{NotFound, SelectError};
 use crate::workbench::rename::{RenameError, RenameProblem};
 use crate::workbench::{JudgeError, OpenError, ReadError};
+
+/// Most characters of one side, and most places, that an error quotes.
+const MAX_SIDE: usize = 60;
+const MAX_PLACES: usize = 3;
 
 /// What kind of error it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +87,11 @@ impl CliError {
         }
     }
 
+    /// Names the proposal in the hint.
+    pub(super) fn about(self, id: &ProposalId) -> Self {
+        Self { hint: self.hint.replace("ID", id.as_str()), ..self }
+    }
+
     pub(super) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: hint.into(), ..self }
     }
@@ -139,26 +152,81 @@ impl From<OpenError> for CliError {
 
 impl From<JudgeError> for CliError {
     fn from(error: JudgeError) -> Self {
-        let hint = match &error {
-            JudgeError::Unknown(_) => "`scritorio proposals list` lists them.",
-            JudgeError::Conflict(_) => {
-                "`scritorio proposals show ID` shows both sides; ask again to get a proposal for the file as it is."
-            }
-            JudgeError::State { status, .. } => match status {
-                Status::Applied => "Take it back first with `scritorio proposals undo ID`.",
-                Status::Undone => "`scritorio proposals redo ID` writes it again.",
-                Status::Pending => "It was not applied yet: `scritorio proposals apply ID` does so.",
-                Status::Rejected | Status::Stale => "Ask again to get a new proposal.",
-            },
-            JudgeError::Io { .. } => {
-                "Make the book's folder writable, see that the disk is not full, then try again."
-            }
-            JudgeError::ReadOnly { .. } => "Convert the file to UTF-8 and make it writable, then ask again.",
-            JudgeError::ChangedSince { .. } => "Take your later change back first, or edit the file by hand.",
-            _ => "",
+        let kind = match &error {
+            JudgeError::Ambiguous { .. } => Kind::Usage,
+            _ => Kind::Work,
         };
-        Self::of(Kind::Work, &error).hint(hint)
+        let mut said = Self::of(kind, &error);
+        if let JudgeError::Conflict(Conflict::Changed { regions, .. }) = &error {
+            said.message += &sides(regions);
+        }
+        said.hint(judge_hint(&error))
     }
+}
+
+/// What to do about it. `ID` stands for the proposal's id.
+fn judge_hint(error: &JudgeError) -> String {
+    let hint = match error {
+        JudgeError::Unknown(_) | JudgeError::NoLast { .. } => "`scritorio proposals list` lists them.",
+        JudgeError::Ambiguous { .. } => "Give more of the id.",
+        JudgeError::Conflict(Conflict::Changed { .. }) => {
+            "`scritorio proposals show ID` shows both sides; `apply ID --mine` keeps your words there and the rest of the proposal, `--theirs` takes the proposed ones."
+        }
+        JudgeError::Conflict(Conflict::Nothing) => {
+            "The files hold the change already, or you kept your own words: `scritorio proposals reject ID` puts it away."
+        }
+        JudgeError::Conflict(_) => {
+            "`scritorio proposals show ID` shows it; ask again to get a proposal for the files as they are."
+        }
+        JudgeError::State { status, .. } => match status {
+            Status::Applied => "Take it back first with `scritorio proposals undo ID`.",
+            Status::Undone => "`scritorio proposals redo ID` writes it again.",
+            Status::Pending => "It was not applied yet: `scritorio proposals apply ID` does so.",
+            Status::Rejected | Status::Stale => "Ask again to get a new proposal.",
+        },
+        JudgeError::Io { .. } => {
+            "Make the book's folder writable, see that the disk is not full, then try again."
+        }
+        JudgeError::ReadOnly { .. } => "Convert the file to UTF-8 and make it writable, then try again.",
+        JudgeError::ChangedSince { .. } => "Try again: it is looked at anew.",
+        JudgeError::InTheWay { blocker: Blocker::Proposals(ids), .. } => {
+            let undo = |id: &ProposalId| format!("`scritorio proposals undo {id}`");
+            let first: Vec<_> = ids.iter().map(undo).collect();
+            return format!("Take that back first, in this order: {}.", first.join(", "));
+        }
+        JudgeError::InTheWay { blocker: Blocker::Author(obstacle), .. } => match obstacle {
+            Obstacle::SameWords => {
+                "Put the words back as they were, then try again; or edit the file by hand."
+            }
+            Obstacle::Edited => "Delete the file yourself if you want it gone.",
+            Obstacle::Taken => "Move that file away, then try again.",
+            Obstacle::Gone => "Bring the file back, then try again.",
+        },
+        _ => "",
+    };
+    hint.to_owned()
+}
+
+/// Both sides of the first few places that both changed.
+fn sides(regions: &[Region]) -> String {
+    let quoted = |words: &str| {
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        match words.char_indices().nth(MAX_SIDE) {
+            _ if words.is_empty() => "nothing".to_owned(),
+            Some((end, _)) => format!("\"{}...\"", &words[..end]),
+            None => format!("\"{words}\""),
+        }
+    };
+    let open: Vec<_> = regions.iter().filter_map(Region::open).collect();
+    let mut out = String::new();
+    for sides in open.iter().take(MAX_PLACES) {
+        let (mine, theirs) = (quoted(&sides.mine), quoted(&sides.theirs));
+        out += &format!("\n  line {}: yours is {mine}, proposed is {theirs}", sides.line);
+    }
+    if open.len() > MAX_PLACES {
+        out += &format!("\n  and {} more", open.len() - MAX_PLACES);
+    }
+    out
 }
 
 impl From<NotFound> for CliError {

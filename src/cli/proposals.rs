@@ -1,13 +1,16 @@
 //! `scritorio proposals`: what personas suggested, and judging it.
+//!
+//! Never asks: where both sides changed the same words, an option says which are kept.
 
-use std::fmt::Write;
+mod show;
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::domain::ids::{BookPath, ProposalId};
-use crate::proposal::{FileChange, diff};
-use crate::workbench::{Overrides, QueuedProposal, Workbench};
+use crate::proposal::diff;
+use crate::proposal::merge::Pick;
+use crate::workbench::{Outcome, Overrides, QueuedProposal, Review, Workbench};
 
 use super::error::{CliError, Kind};
 use super::turn::proposal_json;
@@ -24,12 +27,25 @@ pub(super) struct Proposals {
 enum Verb {
     /// List all proposals, oldest first
     List,
-    /// Show one with its warnings and differences
+    /// Show one: warnings, differences, and both sides where you changed the same words since
     Show(One),
     /// Print its differences alone
     Diff(One),
-    /// Write it to the files
-    Apply(One),
+    /// Write it to the files; what you changed elsewhere since is kept
+    #[command(group(ArgGroup::new("how").args(["mine", "theirs", "hunks"])))]
+    Apply {
+        #[command(flatten)]
+        one: One,
+        /// Where you changed the same words since, keep yours
+        #[arg(long)]
+        mine: bool,
+        /// Where you changed the same words since, take the proposed ones
+        #[arg(long)]
+        theirs: bool,
+        /// Write only these changes, by the numbers that `show` gives
+        #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+        hunks: Vec<u32>,
+    },
     /// Refuse it
     Reject {
         #[command(flatten)]
@@ -38,7 +54,7 @@ enum Verb {
         #[arg(long, value_name = "REASON")]
         why: Option<String>,
     },
-    /// Take it back, to the exact bytes
+    /// Take it back, in any order; what changed elsewhere since is kept
     Undo(One),
     /// Write it again after it was taken back
     Redo(One),
@@ -46,42 +62,78 @@ enum Verb {
 
 #[derive(Debug, Args)]
 struct One {
-    /// The proposal
+    /// The proposal: its id, the beginning of it, or `last`
     id: String,
-}
-
-impl One {
-    fn id(&self) -> ProposalId {
-        ProposalId::new(&*self.id)
-    }
 }
 
 impl Proposals {
     pub(super) fn execute(self, context: &Context) -> Result<(), CliError> {
         let workbench = context.open(Overrides::default())?;
+        let bench = &workbench;
         match self.verb {
-            Verb::List => list(context, &workbench.proposals()),
-            Verb::Show(one) => show(context, &workbench, &find(&workbench, &one)?),
-            Verb::Diff(one) => {
-                let diffs = differences(&workbench, &find(&workbench, &one)?);
-                if context.global.json {
-                    return output::document(&json!(diffs));
-                }
-                output::file(&diffs.iter().map(|d| d.diff.as_str()).collect::<String>())
+            Verb::List => list(context, &bench.proposals()),
+            Verb::Show(one) => on(bench, &one, "shown", |id| show::show(context, &review(bench, id)?)),
+            Verb::Diff(one) => on(bench, &one, "shown", |id| show::diff(context, &review(bench, id)?)),
+            Verb::Apply { one, mine, theirs, hunks } => on(bench, &one, "applied", |id| {
+                let before = review(bench, id)?;
+                let queued = match (mine, theirs) {
+                    (true, _) => bench.apply_settled(id, Pick::Mine)?,
+                    (_, true) => bench.apply_settled(id, Pick::Theirs)?,
+                    _ => bench.apply(id, &chosen(&before, &hunks)?)?,
+                };
+                judged(context, &queued)?;
+                tell_merged(&before);
+                Ok(())
+            }),
+            Verb::Reject { one, why } => {
+                on(bench, &one, "rejected", |id| judged(context, &bench.reject(id, why.as_deref())?))
             }
-            Verb::Apply(one) => judged(context, &workbench.apply(&one.id(), &[])?),
-            Verb::Reject { one, why } => judged(context, &workbench.reject(&one.id(), why.as_deref())?),
-            Verb::Undo(one) => judged(context, &workbench.undo(&one.id())?),
-            Verb::Redo(one) => judged(context, &workbench.redo(&one.id())?),
+            Verb::Undo(one) => on(bench, &one, "undone", |id| judged(context, &bench.undo(id)?)),
+            Verb::Redo(one) => on(bench, &one, "redone", |id| judged(context, &bench.redo(id)?)),
         }
     }
 }
 
-fn find(workbench: &Workbench, one: &One) -> Result<QueuedProposal, CliError> {
-    workbench.proposal(&one.id()).ok_or_else(|| {
-        CliError::new(Kind::Work, format!("There is no proposal {}.", one.id))
-            .hint("`scritorio proposals list` lists them.")
-    })
+/// Finds the proposal and does something with it; an error's hint then names it.
+fn on(
+    bench: &Workbench,
+    one: &One,
+    verb: &'static str,
+    act: impl FnOnce(&ProposalId) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    // What a crash left half done is put right first, so that `last` means what the list says.
+    bench.proposals();
+    let id = bench.proposal_named(&one.id, verb)?;
+    act(&id).map_err(|error| error.about(&id))
+}
+
+fn review(bench: &Workbench, id: &ProposalId) -> Result<Review, CliError> {
+    Ok(bench.review(id)?)
+}
+
+/// Turns the numbers of hunks, counted over all files, into a flag for every hunk of every file. No numbers: all.
+fn chosen(review: &Review, numbers: &[u32]) -> Result<Vec<Vec<bool>>, CliError> {
+    if numbers.is_empty() {
+        return Ok(vec![]);
+    }
+    let files = &review.queued.proposal.files;
+    let hunks =
+        |base: &Option<String>, text: &str| diff::hunks(base.as_deref().unwrap_or_default(), text).len();
+    let counts: Vec<usize> = files.iter().map(|file| hunks(&file.base, file.text())).collect();
+    let total: usize = counts.iter().sum();
+    if let Some(beyond) = numbers.iter().find(|n| **n as usize > total) {
+        return Err(CliError::new(
+            Kind::Usage,
+            format!("There is no change {beyond}: the proposal has {total}."),
+        )
+        .hint("`scritorio proposals show ID` numbers them."));
+    }
+    let mut number = 0;
+    let mut flag = || {
+        number += 1;
+        numbers.contains(&number)
+    };
+    Ok(counts.into_iter().map(|count| (0..count).map(|_| flag()).collect()).collect())
 }
 
 fn to_json(queued: &QueuedProposal) -> Value {
@@ -106,57 +158,24 @@ fn list(context: &Context, all: &[QueuedProposal]) -> Result<(), CliError> {
     output::table(&all.iter().map(row).collect::<Vec<_>>())
 }
 
-/// One file of a proposal beside what is on disk.
-#[derive(serde::Serialize)]
-struct Difference {
-    path: BookPath,
-    base_hash: Option<String>,
-    current: Option<String>,
-    proposed: String,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    removed: bool,
-    diff: String,
-}
-
-fn differences(workbench: &Workbench, queued: &QueuedProposal) -> Vec<Difference> {
-    let difference = |file: &FileChange| {
-        let current = workbench.text_now(&file.path);
-        // What the proposal changes is against its own base: the present text may hold it already, or more.
-        let diff = diff::unified(file.path.as_str(), file.base.as_deref().unwrap_or_default(), file.text());
-        Difference {
-            path: file.path.clone(),
-            base_hash: file.base_hash.clone(),
-            current,
-            proposed: file.text().to_owned(),
-            removed: file.proposed.is_none(),
-            diff,
-        }
-    };
-    queued.proposal.files.iter().map(difference).collect()
-}
-
-fn show(context: &Context, workbench: &Workbench, queued: &QueuedProposal) -> Result<(), CliError> {
-    let differences = differences(workbench, queued);
-    if context.global.json {
-        let mut value = to_json(queued);
-        value["files"] = json!(differences);
-        return output::document(&value);
-    }
-    let proposal = &queued.proposal;
-    let mut text = String::new();
-    for warning in &proposal.warnings {
-        let _ = writeln!(text, "Warning: {warning}");
-    }
-    let _ = writeln!(text, "{} ({})", proposal.summary, queued.status.as_str());
-    let _ = writeln!(text, "{} {}, by {}\n", proposal.subject, proposal.entry, proposal.tool);
-    text.extend(differences.iter().map(|d| d.diff.as_str()));
-    output::text(&text)
-}
-
 fn judged(context: &Context, queued: &QueuedProposal) -> Result<(), CliError> {
     if context.global.json {
         return output::document(&to_json(queued));
     }
     let paths: Vec<_> = queued.proposal.files.iter().map(|f| f.path.as_str()).collect();
     output::text(&format!("{} {}: {}", queued.status.as_str(), queued.proposal.id, paths.join(", ")))
+}
+
+/// Says which files held later words of the author, that are still there.
+fn tell_merged(before: &Review) {
+    for file in &before.files {
+        let is_merged =
+            matches!(&file.outcome, Outcome::Written(text) if Some(text) != file.proposed.as_ref());
+        if is_merged {
+            output::progress(&format!(
+                "{} has changed since this was proposed: your words are kept.",
+                file.path
+            ));
+        }
+    }
 }

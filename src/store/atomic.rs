@@ -90,7 +90,7 @@ pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     sync_folder(to.parent().unwrap_or(to))
 }
 
-/// Removes what a kill left of writing `path`: files beside it with the name that [`write`] gives to unfinished ones, and whose bytes are `ours`.
+/// Removes what a kill left of writing `path`: files beside it with the name that [`write()`] gives to unfinished ones, and whose bytes are `ours`.
 /// Does what it can: a leftover is hidden and does no harm.
 pub(super) fn clear_leftovers(path: &Path, ours: impl Fn(&[u8]) -> bool) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|n| n.to_str())) else {

@@ -2,7 +2,7 @@
 //!
 //! Every step of a proposal has a record of its own: the first is its applying, the next its undoing, and so on. A record holds every file's exact
 //! text before and after, and is on the disk before the first file is replaced. So a step can be taken back, also after a restart, and
-//! one that a crash cut short is noticed and put right ([`settle`]). Nothing here overwrites a file that is not what the record says.
+//! one that a crash cut short is noticed and put right ([`settle()`]). Nothing here overwrites a file that is not what the record says.
 
 mod record;
 mod settle;

@@ -39,7 +39,7 @@ pub fn read(root: &Path, model: &str) -> Vec<(String, Vec<f32>)> {
         .chunks_exact(record)
         .map(|record| {
             let (hash, numbers) = record.split_at(HASH);
-            let hash = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+            let hash = hex(hash);
             let number = |bytes: &[u8]| bytes.first_chunk().map_or(0.0, |b| f32::from_le_bytes(*b));
             (hash, numbers.chunks_exact(4).map(number).collect())
         })
@@ -86,6 +86,13 @@ fn parts<'a>(bytes: &'a [u8], model: &str) -> Option<(Head, &'a [u8])> {
 fn file(model: &str) -> String {
     let hash = sha256_hex(model);
     format!("cache/vectors-{}.bin", hash.get(..16).unwrap_or(&hash))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * HASH), |mut out, byte| {
+        out.push_str(&format!("{byte:02x}"));
+        out
+    })
 }
 
 fn bytes_of(hex: &str) -> Option<[u8; HASH]> {

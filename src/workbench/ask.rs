@@ -86,18 +86,15 @@ impl Workbench {
             });
         }
         let View { book, current, chapter, selection, read_to } = Self::view(full, member, ask)?;
-        let Before { history, continue_from, seen } = match &read_to {
-            Some(read_to) => {
-                let known = turns_known(turns, &book, read_to);
-                Before { continue_from: None, ..before(&known, destination) }
-            }
-            None => {
-                let mut before = before(&turns, destination);
-                before.history.extend(from_stored(&preface.items));
-                before
-            }
+        let Before { history, continue_from, seen } = if let Some(read_to) = &read_to {
+            let known = turns_known(turns, &book, read_to);
+            Before { continue_from: None, ..before(&known, destination) }
+        } else {
+            let mut before = before(&turns, destination);
+            before.history.extend(from_stored(&preface.items));
+            before
         };
-        let registry = self.tools_for(ask, &book, read_to.is_some());
+        let registry = Self::tools_for(ask, &book, read_to.is_some());
         let tools: Vec<_> = registry.specs().map(|spec| (spec.name, spec.about)).collect();
         let instructions = prompt::system(member, &book.settings, &tools).map_err(|e| Failure {
             kind: FailureKind::Work,
@@ -135,7 +132,7 @@ impl Workbench {
     }
 
     /// The tools of a turn. A blind member proposes nothing.
-    pub(super) fn tools_for(&self, ask: &Ask, book: &Book, blind: bool) -> Registry {
+    pub(super) fn tools_for(ask: &Ask, book: &Book, blind: bool) -> Registry {
         let registry = if ask.smoke {
             Registry::canon_only()
         } else {

@@ -3,6 +3,7 @@
 //! Nothing is written that was not checked against the files as they are now, and nothing that can't be taken back.
 
 mod error;
+mod named;
 mod turn;
 
 use crate::domain::ids::{BookPath, ProposalId};

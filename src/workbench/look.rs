@@ -310,7 +310,7 @@ impl Workbench {
                 read_to: None,
             },
         };
-        let registry = self.tools_for(ask, &view.book, view.read_to.is_some());
+        let registry = Self::tools_for(ask, &view.book, view.read_to.is_some());
         let meaning = self.by_meaning(&view.book);
         let desk = Desk {
             book: &view.book,

@@ -5,7 +5,7 @@
 use crate::domain::ids::{BookPath, ProposalId};
 use crate::domain::passage::sha256_hex;
 use crate::proposal::apply::Conflict;
-use crate::proposal::merge::{Merged, Region, merge};
+use crate::proposal::merge::{Merged, Pick, Region, merge, settle_all};
 use crate::proposal::{FileChange, Status};
 use crate::store::proposals::{Changed, Event};
 
@@ -99,6 +99,32 @@ impl Workbench {
         )
     }
 
+    /// Settles every place that the author and the proposal both changed in one way, and applies the proposal.
+    pub fn apply_settled(&self, id: &ProposalId, pick: Pick) -> Result<QueuedProposal, JudgeError> {
+        let review = self.review(id)?;
+        let settled = |file: &FileReview| match &file.outcome {
+            Outcome::Conflict(regions) => Some(settle_all(regions, pick)),
+            _ => None,
+        };
+        let leaves = |file: &FileReview| match &file.outcome {
+            Outcome::Unchanged => true,
+            Outcome::Conflict(_) => settled(file) == file.now,
+            _ => false,
+        };
+        let is_blocked = review.files.iter().any(|file| matches!(file.outcome, Outcome::Blocked(_)));
+        if review.queued.status == Status::Stale && !is_blocked {
+            if review.files.iter().all(leaves) {
+                return Err(Conflict::Nothing.into());
+            }
+            for (i, file) in review.files.iter().enumerate() {
+                if let (Some(text), Some(now)) = (settled(file), &file.now) {
+                    self.resolve(id, i, now, text)?;
+                }
+            }
+        }
+        self.apply(id, &[])
+    }
+
     fn review_file(&self, file: &FileChange) -> FileReview {
         let now = self.text_now(&file.path);
         let outcome = match self.cannot_write(&file.path) {
@@ -111,7 +137,10 @@ impl Workbench {
 
 fn outcome(file: &FileChange, now: Option<&str>) -> Outcome {
     let path = file.path.clone();
-    let blocked = |conflict: Conflict| Outcome::Blocked(conflict.to_string());
+    let blocked = |conflict: Conflict| {
+        let why = conflict.to_string();
+        Outcome::Blocked(why.trim_end_matches("; nothing was written").to_owned())
+    };
     if !file.is_whole() {
         return blocked(Conflict::Damaged { path });
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 use aho_corasick::AhoCorasick;
 
@@ -18,7 +19,7 @@ pub(super) struct Known {
     /// Names and aliases of entries that stand nowhere in what was read.
     unread: Vec<String>,
     /// All that was read.
-    text: Vec<String>,
+    text: Vec<Arc<str>>,
 }
 
 /// What is known of one entry's names.
@@ -43,13 +44,13 @@ impl Known {
     /// Looks every name of the Codex up in the chapters that were read.
     pub(super) fn of(book: &Book, read: &[Chapter]) -> Self {
         // The names know their entries in the book's order, without those of style.
-        let named: Vec<usize> =
+        let story: Vec<usize> =
             (0..book.entries.len()).filter(|i| book.entries[*i].entry_type != EntryType::Style).collect();
         let names = Names::of(book);
         let mut entries: HashMap<usize, KnownEntry> = HashMap::new();
         for (place, chapter) in read.iter().enumerate() {
             for mention in names.find(chapter.body()) {
-                let Some(index) = named.get(mention.entry) else { continue };
+                let Some(index) = story.get(mention.entry) else { continue };
                 let words = chapter.body()[mention.range.clone()].split_whitespace();
                 let name = words.collect::<Vec<_>>().join(" ");
                 let forms = &mut entries.entry(*index).or_default().forms;
@@ -59,11 +60,11 @@ impl Known {
             }
         }
         // How a book is written is no secret of its story.
-        let all = named
+        let all = story
             .iter()
             .map(|i| &book.entries[*i])
             .flat_map(|e| std::iter::once(&e.name).chain(&e.aliases).cloned());
-        let text: Vec<String> = read.iter().map(|chapter| chapter.body().to_owned()).collect();
+        let text: Vec<Arc<str>> = read.iter().map(|chapter| Arc::clone(&chapter.text)).collect();
         let unread = not_in(&text, all.collect());
         Self { entries, unread, text }
     }
@@ -81,7 +82,7 @@ impl Known {
     }
 }
 
-fn not_in(text: &[String], mut names: BTreeSet<String>) -> Vec<String> {
+fn not_in(text: &[Arc<str>], mut names: BTreeSet<String>) -> Vec<String> {
     names.retain(|name| name.chars().nth(1).is_some());
     let names: Vec<String> = names.into_iter().collect();
     let Ok(automaton) = AhoCorasick::new(&names) else { return names };

@@ -27,16 +27,7 @@ pub fn join<'a>(words: Vec<Found<'a>>, near: &[(&Piece<'a>, f32)], limit: usize)
     }
     let mut all: Vec<Option<Found<'a>>> = all.into_iter().map(Some).collect();
     let fused = fuse(&[by_words, by_meaning]).into_iter().take(limit);
-    fused
-        .filter_map(|(place, score)| {
-            let mut found = all.get_mut(place)?.take()?;
-            let (Found::Canon(Match { score: of, .. }, _)
-            | Found::Manuscript(Passage { score: of, .. })
-            | Found::Note(NoteMatch { score: of, .. })) = &mut found;
-            *of = score * SCALE;
-            Some(found)
-        })
-        .collect()
+    fused.filter_map(|(place, score)| Some(all.get_mut(place)?.take()?.scored(score * SCALE))).collect()
 }
 
 /// Whether both are of one entry, one note, or one stretch of a chapter.

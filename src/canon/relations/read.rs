@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::words::{self, ABOUT, WHAT, WHOM, plain};
 use super::{Statement, Target};
-use crate::canon::links::{Directory, Link, wikilinks};
+use crate::canon::links::{Directory, Link, wikilinks, with_wikilinks};
 use crate::domain::book::Book;
 use crate::domain::codex::Entry;
 use crate::domain::frontmatter;
@@ -86,7 +86,9 @@ impl Reader<'_> {
         let block = split.block.clone();
         let fields = frontmatter::parse_split(text, &split).fields;
         for (key, value) in &fields {
-            let word = plain(key);
+            let keys = &self.names.book().settings.codex_keys;
+            let meant = keys.iter().find(|(own, _)| plain(own) == plain(key)).map(|(_, meant)| meant);
+            let word = plain(meant.unwrap_or(key));
             let place = Place { text, block: block.clone(), key };
             if words::is_list(&word) {
                 self.list(value, None, &place);
@@ -302,7 +304,7 @@ impl Reader<'_> {
         for raw in self.entry.body().split_inclusive('\n') {
             let start = at;
             at += raw.len();
-            let line = raw.trim();
+            let line = &*with_wikilinks(raw.trim());
             if line.starts_with("```") || line.starts_with("~~~") {
                 fence = !fence;
                 continue;

@@ -107,6 +107,10 @@ fn lines_under_a_relationship_heading_are_read() {
 #[test]
 fn groups_tables_fields_and_headings_that_name_somebody_are_read() {
     assert_eq!(
+        said("## Relations\n- [Mira](../characters/mira-okafor.md) - sister. Older\n"),
+        ["Mira Okafor | sister | Older | 2"]
+    );
+    assert_eq!(
         said("## Family\n- sister: [[Mira]]\n- [[Tobias Okafor]]\n"),
         ["Mira Okafor | sister |  | 2", "Tobias Okafor | family |  | 3"]
     );
@@ -122,6 +126,16 @@ fn groups_tables_fields_and_headings_that_name_somebody_are_read() {
         said("## Relationships\n\n### [[Mira]]\n\nHis sister, and the better engineer.\n"),
         ["Mira Okafor | sister | and the better engineer. | 5"]
     );
+}
+
+#[test]
+fn a_key_in_the_authors_language_means_what_the_settings_say() {
+    let text = "---\nBeziehungen:\n  Mira: Schwester\n---\n";
+    let mut book =
+        book(vec![with_text(entry("characters/a.md", "Ana"), text), entry("characters/mira.md", "Mira")]);
+    assert_eq!(statements(&book), []);
+    book.settings.codex_keys.insert("Beziehungen".into(), "relationships".into());
+    assert_eq!(statements(&book)[0].kind.as_deref(), Some("Schwester"));
 }
 
 #[test]

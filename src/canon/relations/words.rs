@@ -176,7 +176,7 @@ pub(super) fn is_no_relation(word: &str) -> bool {
 }
 
 /// Parts of a relationship that is written as a map: whom, what, and words about it.
-pub(super) const WHOM: [&str; 15] = [
+pub(super) const WHOM: [&str; 17] = [
     "character",
     "name",
     "target",
@@ -192,9 +192,13 @@ pub(super) const WHOM: [&str; 15] = [
     "organization",
     "item",
     "faction",
+    "other",
+    "npc",
 ];
-pub(super) const WHAT: [&str; 6] = ["type", "relation", "relationship", "kind", "role", "as"];
-pub(super) const ABOUT: [&str; 7] = ["description", "note", "notes", "details", "summary", "how", "about"];
+pub(super) const WHAT: [&str; 8] =
+    ["type", "relation", "relationship", "relationshiptype", "relationship type", "kind", "role", "as"];
+pub(super) const ABOUT: [&str; 9] =
+    ["description", "desc", "comment", "note", "notes", "details", "summary", "how", "about"];
 
 /// Circles in which a person's neighbours are shown, innermost first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

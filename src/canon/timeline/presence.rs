@@ -57,14 +57,14 @@ struct Life<'a> {
 }
 
 impl Life<'_> {
-    /// Returns what excludes a time: `died on ...` or `was born on ...`, with the keys that say so.
+    /// Returns what excludes a time: `died: ...` or `born: ...`, with the keys that say so.
     fn excludes(&self, span: Span) -> Option<(String, &'static [&'static str])> {
         let date = |date: &Option<StoryDate>| date.as_ref().and_then(|d| Some((d.text.clone(), d.span()?)));
         if let Some((text, _)) = date(&self.died).filter(|(_, died)| died.is_before(&span)) {
-            return Some((format!("died on {text}"), &DEATHS));
+            return Some((format!("died: {text}"), &DEATHS));
         }
         let (text, _) = date(&self.born).filter(|(_, born)| span.is_before(born))?;
-        Some((format!("was born on {text}"), &BIRTHS))
+        Some((format!("born: {text}"), &BIRTHS))
     }
 
     /// The same for a chapter behind the one in which the character dies.
@@ -76,7 +76,7 @@ impl Life<'_> {
     ) -> Option<(String, &'static [&'static str])> {
         let died = self.died.as_ref().filter(|_| !chapter.time.out_of_order)?;
         let there = place_in(book, died).filter(|there| *there < place)?;
-        Some((format!("died in chapter {}", book.chapters[there].number), &DEATHS))
+        Some((format!("died: chapter {}", book.chapters[there].number), &DEATHS))
     }
 
     fn line(&self, keys: &[&str]) -> Place {
@@ -87,7 +87,7 @@ impl Life<'_> {
 /// Characters who are present or act after they died or before they were born.
 pub(super) fn after_death_or_before_birth(book: &Book) -> Checked {
     let lives = lives(book);
-    let what = ("time compared with a life", "times compared with a life");
+    let what = ("time in a life", "times of chapters and events with a life");
     if lives.is_empty() {
         return Checked::new(RULE, vec![], 0, ("birth or death", "dated births or deaths"), None);
     }
@@ -109,10 +109,10 @@ pub(super) fn after_death_or_before_birth(book: &Book) -> Checked {
             let ranges =
                 found_here.iter().filter(|m| m.entry == life.named && m.range.start >= chapter.body_start);
             let ranges: Vec<_> = ranges.map(|m| m.range.clone()).collect();
-            match in_chapter(chapter, life, &ranges) {
+            match in_chapter(chapter, life.entry, &ranges) {
                 Some((at, severity, how)) => {
                     let message = format!(
-                        "{} {how} in chapter {}{}, and {why}.",
+                        "{} {how} in chapter {}{}, but the entry says {why}.",
                         life.entry.name,
                         chapter.number,
                         dated(chapter.time.date.as_ref())
@@ -152,13 +152,13 @@ fn lives(book: &Book) -> Vec<Life<'_>> {
 /// How a character is in a chapter: listed, or doing something.
 fn in_chapter(
     chapter: &Chapter,
-    life: &Life<'_>,
+    entry: &Entry,
     ranges: &[std::ops::Range<usize>],
 ) -> Option<(Place, Severity, &'static str)> {
-    if chapter.time.cast.iter().any(|name| is_name_of(life.entry, name)) {
+    if chapter.time.cast.iter().any(|name| is_name_of(entry, name)) {
         let keys = ["pov", "characters", "present", "cast", "on stage", "participants"];
-        let line = line_of(&chapter.text, chapter.body_start, &keys);
-        return Some((Place::at(&chapter.path, line), Severity::Error, "is listed as present"));
+        let at = line_of(&chapter.text, chapter.body_start, &keys);
+        return Some((Place::at(&chapter.path, at), Severity::Error, "is listed as present"));
     }
     let range = ranges.iter().find(|range| acts(&chapter.text, range))?;
     let (line, column) = line_column(&chapter.text, range.start);
@@ -195,7 +195,7 @@ fn at_events(book: &Book, lives: &[Life<'_>], compared: &mut usize) -> Vec<Findi
                 *compared += 1;
                 let Some((why, keys)) = life.excludes(span) else { continue };
                 let message = format!(
-                    "{} is listed as present at \"{}\"{}, and {why}.",
+                    "{} is listed as present at \"{}\"{}, but the entry says {why}.",
                     life.entry.name,
                     event.name,
                     dated(date.as_ref())

@@ -168,10 +168,10 @@ fn between(
 
 /// Joins changes of one side that are parts of one rewriting: see [`CHANCE_WORDS`]. Never over the end of a sentence or a line.
 fn joined(base: &Tokens, side: &Tokens, edits: Vec<Edit>) -> Vec<Edit> {
-    let size = |edit: &Edit| base.words_in(edit.base.clone()).max(side.words_in(edit.side.clone()));
+    let words = |edit: &Edit| base.words_in(edit.base.clone()).max(side.words_in(edit.side.clone()));
     let mut out: Vec<(Edit, usize)> = vec![];
     for edit in edits {
-        let new = size(&edit);
+        let new = words(&edit);
         if let Some((last, old)) = out.last_mut() {
             let gap = last.base.end..edit.base.start;
             let common = base.words_in(gap.clone());

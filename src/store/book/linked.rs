@@ -52,6 +52,17 @@ impl<'a> Known<'a> {
         self.names.get(self.targets.find(link.target)?).copied()
     }
 
+    /// Whether a link in a text is shown otherwise than it is written.
+    fn changes(&self, text: &str) -> bool {
+        links::links(text).iter().any(|link| {
+            if link.is_embed {
+                self.targets.find(link.target).is_some()
+            } else {
+                link.is_slug() && self.name(link).is_some()
+            }
+        })
+    }
+
     /// Gives every slug the name of its entry as the words that it shows.
     fn named<'t>(&self, text: &'t str) -> Cow<'t, str> {
         replaced(text, |link| {
@@ -156,8 +167,8 @@ fn replaced(text: &str, mut with: impl FnMut(&Link<'_>) -> Option<String>) -> Co
     Cow::Owned(out)
 }
 
-/// Whether a text has links that are shown otherwise than they are written.
-pub fn has_any(text: &str) -> bool {
+/// Whether a text has links that may be shown otherwise than they are written.
+fn has_any(text: &str) -> bool {
     text.contains("[[") && links::links(text).iter().any(|link| link.is_embed || link.is_slug())
 }
 
@@ -175,6 +186,10 @@ pub fn follow(pieces: &mut [Piece], words: &Vocabulary) -> BTreeMap<BookPath, Ar
     });
     let entries = pieces.iter().flat_map(Piece::entries);
     let known = Known::of(texts, entries);
+    // A link that leads nowhere, or to an entry called as it is written, changes nothing.
+    let changes = |at: &usize| known.changes(&pieces[*at].file().text);
+    let waiting: Vec<usize> =
+        load::map(&waiting, |at| changes(at).then_some(*at)).into_iter().flatten().collect();
     let again = load::map(&waiting, |at| {
         let Piece::Canon(entries, file) = &pieces[*at] else { return (vec![], vec![]) };
         let facts: Vec<Facts> = entries.iter().map(|entry| known.read_again(entry, file, words)).collect();

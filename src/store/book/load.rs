@@ -1,13 +1,19 @@
 //! The files of a book as texts with their frontmatter, and a few threads to read them.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::decode::decode;
 use super::kind::{Renamed, Vocabulary};
-use super::scan::File;
+use super::scan;
 use crate::domain::book::Warning;
 use crate::domain::frontmatter::{self, Frontmatter, Split, Syntax};
 use crate::domain::ids::BookPath;
+
+/// Longer files are no manuscript, and are not read: 8 MB.
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Most threads at work: more do not help a disk.
 const MAX_THREADS: usize = 4;
@@ -87,14 +93,26 @@ pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<
     })
 }
 
+/// Reads a file that is not too long. The file is asked for its length when it is open, and not by its path before: of thousands each such question
+/// counts.
+fn bytes(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    if length > MAX_BYTES {
+        return Ok(None);
+    }
+    // One byte more tells that the end is reached without asking again.
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= MAX_BYTES))
+}
+
 /// Reads one file; one that can't be read gives a warning instead.
-pub fn load(file: &File, words: &Vocabulary) -> Result<Loaded, Warning> {
-    let bytes = std::fs::read(&file.full).map_err(|error| Warning {
-        path: file.path.clone(),
-        line: 1,
-        column: 1,
-        message: format!("it can't be read and is left out: {error}"),
-    })?;
+pub fn load(file: &scan::File, words: &Vocabulary) -> Result<Loaded, Warning> {
+    let left_out = |message| Warning { path: file.path.clone(), line: 1, column: 1, message };
+    let bytes = bytes(&file.full)
+        .map_err(|error| left_out(format!("it can't be read and is left out: {error}")))?
+        .ok_or_else(|| left_out("it is larger than 8 MB and is left out; split it".to_owned()))?;
     let decoded = decode(bytes);
     Ok(Loaded { not_utf8: decoded.problem, ..Loaded::of(file.path.clone(), decoded.text.into(), words) })
 }

@@ -10,9 +10,6 @@ use walkdir::{DirEntry, WalkDir};
 use crate::domain::book::Warning;
 use crate::domain::ids::BookPath;
 
-/// Longer files are no manuscript, and are not read: 8 MB.
-const MAX_BYTES: u64 = 8 * 1024 * 1024;
-
 /// Folders of other tools, which hold no writing.
 const SKIPPED: [&str; 2] = ["target", "node_modules"];
 
@@ -94,11 +91,6 @@ impl Scan {
             self.warnings.push(warning(root, entry.path(), message));
             return;
         };
-        if entry.metadata().is_ok_and(|data| data.len() > MAX_BYTES) {
-            let message = "it is larger than 8 MB and is left out; split it".to_owned();
-            self.warnings.push(Warning { path, line: 1, column: 1, message });
-            return;
-        }
         let is_linked = entry.path_is_symlink() || links.iter().any(|link| entry.path().starts_with(link));
         let target = is_linked.then(|| entry.path().canonicalize().ok()).flatten();
         self.files.push(File { path, full: entry.path().to_path_buf(), target });

@@ -70,9 +70,9 @@ pub fn settle(root: &Path, id: &ProposalId, number: usize) -> Result<Option<Sett
         written.map_err(|e| io_error(&file.path.under(root), e))?;
     }
     if stands.contains(&Stand::Unclear) {
-        set_aside(root, id, number)?
+        set_aside(root, id, number)?;
     } else {
-        record.forget(root)?
+        record.forget(root)?;
     }
     Ok(Some(Settled::PutBack))
 }

@@ -143,7 +143,7 @@ fn entry<'a>(
         return Err(ToolError::refused(message, json!({"field": field, "near": near})));
     };
     let mut others = found.also_matched;
-    if strength != Strength::Partial {
+    if strength < Strength::Partial {
         // Another entry of the very same name is as good an answer, whatever its length or path.
         others.extend(lookup::same_name(desk.book, name).into_iter().filter(|e| !std::ptr::eq(*e, best)));
     }
@@ -154,7 +154,7 @@ fn entry<'a>(
         let message = format!("`{shown}` may be several entries; give the whole name in `{field}`");
         return Err(ToolError::refused(message, json!({"field": field, "candidates": candidates})));
     }
-    if strength == Strength::Partial {
+    if strength >= Strength::Partial {
         warnings.push(format!("`{shown}` was taken to be {}.", best.name));
     }
     Ok(best)

@@ -27,7 +27,9 @@ pub(super) fn revise(desk: &Desk<'_>, revision: &Revision<'_>) -> Result<Draft, 
         }
     }
     let found = lookup::find(desk.book, Some(revision.entry_type), revision.name);
-    let Some((entry, strength)) = found.best else { return Ok(no_entry(desk, revision)) };
+    // A change is never made on a guess at a misspelled name.
+    let sure = found.best.filter(|(_, strength)| *strength < Strength::Near);
+    let Some((entry, strength)) = sure else { return Ok(no_entry(desk, revision)) };
     let mut warnings = vec![];
     if !found.also_matched.is_empty() {
         let others: Vec<&str> = found.also_matched.iter().map(|e| e.path.as_str()).collect();

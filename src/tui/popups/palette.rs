@@ -14,7 +14,8 @@ use crate::tui::update::theme_names;
 /// Opens the palette.
 pub(in crate::tui) fn open(app: &App) -> Popup {
     let mut items = vec![];
-    let here = |c: Context| !matches!(c, Context::Diff | Context::List | Context::Conversation);
+    let here =
+        |c: Context| matches!(c, Context::Global | Context::Manuscript | Context::Chat | Context::Codex);
     let from_anywhere = |c: &Command| here(c.context) || c.name == "accept-all-seen";
     for command in COMMANDS.iter().filter(|c| from_anywhere(c) && !c.moves() && c.name != "palette") {
         let keys = app.keymap.keys_of(command.name);

@@ -35,6 +35,20 @@ pub enum JudgeError {
     /// There is none with this id.
     #[error("there is no proposal {0}")]
     Unknown(ProposalId),
+    /// Several begin so.
+    #[error("several proposals begin with {name}: {}", ids.iter().map(ProposalId::as_str).collect::<Vec<_>>().join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        name: String,
+        /// The first few.
+        ids: Vec<ProposalId>,
+    },
+    /// There is no last one.
+    #[error("there is no proposal that can be {verb}")]
+    NoLast {
+        /// `shown`, `applied`, `rejected`, `undone` or `redone`.
+        verb: &'static str,
+    },
     /// It is not in a state for this.
     #[error("proposal {id} is {status}, so it can't be {verb}", status = status.as_str())]
     State {
@@ -118,12 +132,12 @@ fn in_the_way(verb: &str, path: &BookPath, line: Option<usize>, blocker: &Blocke
         }
         Blocker::Author(obstacle) => {
             let what = match obstacle {
-                Obstacle::SameWords => "the same words were changed by hand since",
-                Obstacle::Edited => "the file would go, and was edited since",
-                Obstacle::Taken => "another file is there by now",
-                Obstacle::Gone => "the file is no longer there",
+                Obstacle::SameWords => format!("the same words of {place}, were changed by hand since"),
+                Obstacle::Edited => format!("{place} would go, and was edited since"),
+                Obstacle::Taken => format!("there is another {place} by now"),
+                Obstacle::Gone => format!("{place} is no longer there"),
             };
-            format!("it can't be {verb}: {place}: {what}")
+            format!("it can't be {verb}: {what}")
         }
     }
 }

@@ -282,7 +282,7 @@ fn a_file_that_a_proposal_made_and_the_author_edited_is_not_deleted() {
     let error = desk.bench.undo(&id).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "it can't be undone: codex/characters/ilse/soul.md: the file would go, and was edited since; nothing was written"
+        "it can't be undone: codex/characters/ilse/soul.md would go, and was edited since; nothing was written"
     );
     assert_eq!(desk.read(MIRA).unwrap(), "role: ally\n", "all or nothing");
     fs::write(&soul, "Ilse\n").unwrap();

@@ -90,5 +90,41 @@ fn typing(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, typing);
+/// A megabyte in a proposal: comparing is done in the background, a key and its frame are not.
+fn reviewing(c: &mut Criterion) {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = book(folder.path(), 10_000);
+    let mut text = String::new();
+    for n in 0..180_000 {
+        text.push_str(WORDS[(n * 7 + n / 13) % WORDS.len()]);
+        text.push_str(if n % 100 == 99 { ".\n\n" } else { " " });
+    }
+    let changed = text.replacen("Mira counted", "Mira forgot", 1) + "The end.\n";
+    let reversed: String = text.lines().map(|line| line.chars().rev().collect::<String>() + "\n").collect();
+    let mut group = c.benchmark_group("a proposal of a megabyte");
+    group.sample_size(10);
+    for (name, base, proposed) in [
+        ("two changes", Some(text.as_str()), changed.as_str()),
+        ("a new file", None, text.as_str()),
+        ("another text", Some(text.as_str()), reversed.as_str()),
+    ] {
+        let mut stage = Stage::new(&bench, SIZE).unwrap();
+        group.bench_function(format!("{name}: compared, opened and drawn"), |b| {
+            b.iter(|| {
+                stage.review(base, proposed).unwrap();
+                stage.frame().unwrap();
+            });
+        });
+        stage.press(KeyCode::Char('w'), KeyModifiers::NONE);
+        group.bench_function(format!("{name}: a key and its frame"), |b| {
+            b.iter(|| {
+                stage.press(KeyCode::PageDown, KeyModifiers::NONE);
+                stage.frame().unwrap();
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, typing, reviewing);
 criterion_main!(benches);

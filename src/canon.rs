@@ -4,13 +4,16 @@
 
 pub mod blind;
 pub mod index;
+mod label;
 pub mod links;
 pub mod lookup;
 pub mod manuscript;
 pub mod meaning;
 pub mod mentions;
 pub mod relations;
+pub mod rename;
 pub mod search;
 #[cfg(test)]
 mod shelf;
 pub mod story_time;
+pub mod timeline;

@@ -17,6 +17,8 @@ mod masked;
 mod output;
 mod prompt;
 mod proposals;
+mod rename;
+mod timeline;
 mod tools;
 mod turn;
 
@@ -65,8 +67,10 @@ enum Verb {
     Codex(codex::Codex),
     Manuscript(manuscript::Manuscript),
     Proposals(proposals::Proposals),
+    Rename(rename::RenameVerb),
     Ai(ai::Ai),
     Keys(keys::KeysVerb),
+    Timeline(timeline::TimelineVerb),
     Doctor(doctor::Doctor),
 }
 
@@ -136,8 +140,10 @@ fn run(context: &Context, path: Option<PathBuf>, verb: Option<Verb>) -> Result<(
         Verb::Codex(verb) => verb.execute(context),
         Verb::Manuscript(verb) => verb.execute(context),
         Verb::Proposals(verb) => verb.execute(context),
+        Verb::Rename(verb) => verb.execute(context),
         Verb::Ai(verb) => verb.execute(context),
         Verb::Keys(verb) => verb.execute(context),
+        Verb::Timeline(verb) => verb.execute(context),
         Verb::Doctor(verb) => verb.execute(context),
     }
 }

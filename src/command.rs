@@ -40,19 +40,32 @@ pub enum Context {
     Diff,
     /// A list with a filter: the palette, a chooser, the Codex while its filter is typed.
     List,
+    /// The relationships of an entry.
+    Relationships,
+    /// The places of a name that is changed.
+    Rename,
 }
 
 impl Context {
     /// All contexts, in the order in which help shows them.
-    pub const ALL: [Self; 7] =
-        [Self::Global, Self::Manuscript, Self::Chat, Self::Conversation, Self::Codex, Self::Diff, Self::List];
+    pub const ALL: [Self; 9] = [
+        Self::Global,
+        Self::Manuscript,
+        Self::Chat,
+        Self::Conversation,
+        Self::Codex,
+        Self::Diff,
+        Self::List,
+        Self::Relationships,
+        Self::Rename,
+    ];
 
     /// Returns where a key is looked for next; `None` at the end.
     pub fn parent(self) -> Option<Self> {
         match self {
             Self::Global => None,
             Self::Conversation => Some(Self::Chat),
-            Self::Codex => Some(Self::List),
+            Self::Codex | Self::Relationships | Self::Rename => Some(Self::List),
             Self::Manuscript | Self::Chat | Self::Diff | Self::List => Some(Self::Global),
         }
     }
@@ -72,6 +85,8 @@ impl Context {
             Self::Codex => "Codex",
             Self::Diff => "proposal",
             Self::List => "list",
+            Self::Relationships => "relationships",
+            Self::Rename => "renaming",
         }
     }
 }
@@ -92,7 +107,7 @@ const fn command(
 
 /// All commands, in the order in which help and the palette show them.
 pub const COMMANDS: &[Command] = &{
-    use Context::{Chat, Codex, Conversation, Diff, Global, List, Manuscript};
+    use Context::{Chat, Codex, Conversation, Diff, Global, List, Manuscript, Relationships, Rename};
     [
         // Finding one's way.
         command(Global, "help", &["f1", "?"], "Help for the focused pane"),
@@ -102,6 +117,7 @@ pub const COMMANDS: &[Command] = &{
         command(Global, "focus-codex", &["f4", "alt-3"], "Go to the Codex"),
         command(Global, "next-pane", &["f6"], "Go to the next pane"),
         command(Global, "focus-mode", &["ctrl-e", "f11"], "Show the manuscript alone"),
+        command(Global, "new-chapter", &[], "New chapter after the last one"),
         command(Global, "go-to", &["ctrl-g"], "Go to a chapter or line"),
         command(Global, "cancel", &["esc"], "Close what is on top, leave a mode, or stop the running turn"),
         // The document.
@@ -164,6 +180,9 @@ pub const COMMANDS: &[Command] = &{
         // The Codex.
         command(Codex, "filter", &["/"], "Filter the entries"),
         command(Codex, "new-entry", &["n"], "New entry from a template"),
+        command(Codex, "timeline", &["t"], "Show the story in the order of its time"),
+        command(Codex, "relationships", &["g"], "Who and what belongs to this entry, as a graph"),
+        command(Codex, "rename", &["r"], "Rename it in the whole book; shows every place first"),
         // A proposal.
         command(Diff, "accept-proposal", &["a"], "Accept the chosen changes"),
         command(Diff, "reject-proposal", &["r"], "Reject, with a word why if you like"),
@@ -201,6 +220,15 @@ pub const COMMANDS: &[Command] = &{
         command(List, "list-page-down", &["pgdn"], "One page down"),
         command(List, "list-first", &["ctrl-home"], "To the first"),
         command(List, "list-last", &["ctrl-end"], "To the last"),
+        // The relationships of an entry.
+        command(Relationships, "open-neighbour", &["o"], "Open the file"),
+        command(Relationships, "previous-centre", &["backspace"], "Back to the one before"),
+        // The places of a name.
+        command(Rename, "toggle-place", &["space"], "Take or leave this place"),
+        command(Rename, "toggle-places-of-file", &["f"], "Take or leave all places of this file"),
+        command(Rename, "exempt-place", &["x"], "Leave this place for ever: it means somebody else"),
+        command(Rename, "apply-rename", &["a"], "Rename all chosen places"),
+        command(Rename, "undo-rename", &["u"], "Undo after renaming"),
     ]
 };
 

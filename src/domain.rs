@@ -5,6 +5,7 @@
 pub mod book;
 pub mod codex;
 pub mod conversation;
+pub mod exemption;
 pub mod frontmatter;
 pub mod ids;
 pub mod links;

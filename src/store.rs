@@ -9,6 +9,7 @@ pub mod book;
 pub(crate) mod crash;
 pub mod desk;
 pub mod document;
+pub mod exemptions;
 pub mod home;
 pub mod journal;
 pub mod jsonl;

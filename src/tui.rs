@@ -17,6 +17,8 @@ mod panes;
 mod popups;
 mod recovery;
 mod review;
+#[cfg(test)]
+mod review_tests;
 mod runtime;
 pub mod stage;
 mod terminal;
@@ -133,6 +135,8 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         queue: vec![],
         past: vec![],
         own_themes,
+        graph: std::sync::Arc::default(),
+        parked: None,
         popups: vec![],
         waiting: vec![],
         notice: None,

@@ -16,16 +16,19 @@ pub mod judge;
 pub mod keys;
 pub mod look;
 pub mod meaning;
+pub mod new_chapter;
 pub mod new_entry;
 pub mod open;
 pub mod past;
 pub mod peek;
 pub mod provider;
 pub mod recover;
+pub mod rename;
 pub mod review;
 pub mod save;
 pub mod search;
 pub mod settings;
+pub mod timeline;
 
 pub use ask::{Ask, Finished};
 pub use blind::read_to;
@@ -37,6 +40,7 @@ pub use peek::Peek;
 pub use recover::{Desk, Edit, Recovered, RecoveryLog};
 pub use review::{FileReview, Outcome, Review};
 pub use search::{Hit, HitKind};
+pub use timeline::Timeline;
 
 // What front ends see of the layers that they may not use themselves.
 pub use crate::persona::board::{Member, member, members};

@@ -331,10 +331,10 @@ fn what_is_shown_is_what_is_sent() {
     assert_eq!(shown["service_tier"], "flex");
     let chat = folders.run(&["prompt", "--ask", "Is it right?", "--format", "chat"]).ok().json();
     assert_eq!(chat["messages"][0]["role"], "system");
-    assert_eq!(chat["tools"].as_array().unwrap().len(), 17);
+    assert_eq!(chat["tools"].as_array().unwrap().len(), 21);
     assert_eq!(chat["tools"][0]["function"]["strict"], true);
     let text = folders.run(&["prompt", "--ask", "Is it right?"]).ok().out;
-    for words in ["== Instructions (", "== Context (", "== Input (", "== Tools (13", "a rough estimate"] {
+    for words in ["== Instructions (", "== Context (", "== Input (", "== Tools (21", "a rough estimate"] {
         assert!(text.contains(words), "{words}: {text}");
     }
 }

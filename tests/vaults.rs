@@ -109,7 +109,7 @@ fn differences(expected: &Table, read: &Table) -> String {
         match read.entry.get(address) {
             None => writeln!(out, "missing: {address}").unwrap(),
             Some(now) if now != row => {
-                writeln!(out, "expected {address}: {row:?}\n    read {now:?}").unwrap()
+                writeln!(out, "expected {address}: {row:?}\n    read {now:?}").unwrap();
             }
             Some(_) => {}
         }

@@ -96,7 +96,7 @@ impl<'a> Document<'a> {
         let (name, text) = book.document(path)?;
         let body = match (book.chapter(path), book.entry(path)) {
             (Some(chapter), _) => chapter.body(),
-            (None, Some(entry)) if &entry.path == path => entry.body(),
+            (None, Some(entry)) if &entry.path == path && entry.heading.is_none() => entry.body(),
             _ => text,
         };
         let words = book.chapter(path).map_or_else(|| count_words(body), |chapter| chapter.words);

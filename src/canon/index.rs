@@ -8,9 +8,10 @@ mod segment;
 mod source;
 pub(super) mod words;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::lookup::Known;
+use super::relations::Graph;
 use crate::domain::book::Book;
 use corpus::Corpus;
 use source::{ChapterSource, EntrySource, NoteSource, Shelf};
@@ -27,6 +28,8 @@ pub struct Index {
     chapters: Shelf<ChapterSource>,
     notes: Shelf<NoteSource>,
     known: Arc<Known>,
+    /// Who belongs to whom, worked out when it is first asked for.
+    graph: Arc<OnceLock<Graph>>,
 }
 
 impl Index {
@@ -41,6 +44,7 @@ impl Index {
             chapters: Shelf::default(),
             notes: Shelf::default(),
             known: Arc::default(),
+            graph: Arc::default(),
         };
         empty.following(book)
     }
@@ -58,12 +62,18 @@ impl Index {
             chapters: self.chapters.following(&book.chapters, &self.language),
             notes: self.notes.following(&book.notes, &self.language),
             known: Known::following(&self.known, book),
+            graph: Arc::default(),
         }
     }
 
     /// Returns the names of the book's entries.
     pub fn known(&self) -> &Known {
         &self.known
+    }
+
+    /// Returns the relationships of the book, which must be the one of this index.
+    pub fn graph(&self, book: &Book) -> &Graph {
+        self.graph.get_or_init(|| Graph::of(book))
     }
 
     pub(super) fn language(&self) -> &Language {

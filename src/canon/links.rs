@@ -2,10 +2,13 @@
 //!
 //! Reads only. A link is never guessed: what is neither a name, title, file nor alias leads nowhere.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Range;
 
-use super::lookup::{self, Strength};
+use super::lookup::Known;
 use crate::domain::book::Book;
+use crate::domain::codex::Entry;
 use crate::domain::passage::fold;
 
 /// `[[target#part|shown]]` in a text, as bytes of it.
@@ -64,44 +67,57 @@ pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     start..(start + words.trim().len())
 }
 
-/// Returns the place in [`Book::entries`] of the entry that `target`, with the heading behind `#`, leads to.
-pub fn resolve(book: &Book, target: &str, part: Option<&str>) -> Option<usize> {
-    let page = target.trim().trim_end_matches('\\');
-    let page = page.strip_suffix(".md").unwrap_or(page);
-    let in_file = |path: &str| {
-        let path = path.strip_suffix(".md").unwrap_or(path);
-        !page.is_empty()
-            && path
-                .to_lowercase()
-                .strip_suffix(&page.to_lowercase())
-                .is_some_and(|r| r.is_empty() || r.ends_with('/'))
-    };
-    if let Some(part) = part.map(fold).filter(|p| !p.is_empty()) {
-        let named = |e: &&crate::domain::codex::Entry| e.heading.as_deref().is_some_and(|h| fold(h) == part);
-        let by_heading =
-            book.entries.iter().position(|e| named(&e) && (page.is_empty() || in_file(e.path.as_str())));
-        if by_heading.is_some() {
-            return by_heading;
-        }
-    }
-    if page.contains('/')
-        && let Some(at) = book.entries.iter().position(|e| e.heading.is_none() && in_file(e.path.as_str()))
-    {
-        return Some(at);
-    }
-    let mut parts = page.rsplit('/');
-    let last = parts.next().unwrap_or(page);
-    let is_main = matches!(fold(last).as_str(), "dossier" | "index" | "readme" | "soul");
-    let name = if is_main { parts.next().unwrap_or(last) } else { last };
-    named(book, name)
+/// Who bears which name, for many questions about one book: each is answered once.
+pub struct Directory<'a> {
+    book: &'a Book,
+    known: Known,
+    answered: RefCell<HashMap<String, Option<usize>>>,
 }
 
-/// Returns the place of the entry that bears `name` as its name, title, file stem or alias; never for a part of a name.
-pub fn named(book: &Book, name: &str) -> Option<usize> {
-    let (best, strength) = lookup::find(book, None, name).best?;
-    (strength != Strength::Partial)
-        .then(|| book.entries.iter().position(|entry| std::ptr::eq(entry, best)))
-        .flatten()
+impl<'a> Directory<'a> {
+    /// Takes the names of a book.
+    pub fn of(book: &'a Book) -> Self {
+        Self { book, known: Known::of(book), answered: RefCell::default() }
+    }
+
+    /// Returns the place in [`Book::entries`] of the entry that `target`, with the heading behind `#`, leads to.
+    pub fn resolve(&self, target: &str, part: Option<&str>) -> Option<usize> {
+        let page = target.trim().trim_end_matches('\\');
+        let page = page.strip_suffix(".md").unwrap_or(page);
+        let in_file = |entry: &Entry| {
+            let path = entry.path.as_str();
+            let path = path.strip_suffix(".md").unwrap_or(path).to_lowercase();
+            !page.is_empty()
+                && path.strip_suffix(&page.to_lowercase()).is_some_and(|r| r.is_empty() || r.ends_with('/'))
+        };
+        if let Some(part) = part.map(fold).filter(|p| !p.is_empty()) {
+            let bears = |e: &Entry| e.heading.as_deref().is_some_and(|h| fold(h) == part);
+            let by_heading =
+                self.book.entries.iter().position(|e| bears(e) && (page.is_empty() || in_file(e)));
+            if by_heading.is_some() {
+                return by_heading;
+            }
+        }
+        if page.contains('/')
+            && let Some(at) = self.book.entries.iter().position(|e| e.heading.is_none() && in_file(e))
+        {
+            return Some(at);
+        }
+        let mut parts = page.rsplit('/');
+        let last = parts.next().unwrap_or(page);
+        let is_main = matches!(fold(last).as_str(), "dossier" | "index" | "readme" | "soul");
+        self.named(if is_main { parts.next().unwrap_or(last) } else { last })
+    }
+
+    /// Returns the place of the entry that bears `name` as its name, title, file stem or alias; never for a part of a name.
+    pub fn named(&self, name: &str) -> Option<usize> {
+        if let Some(known) = self.answered.borrow().get(name) {
+            return *known;
+        }
+        let place = self.known.bearer(self.book, name);
+        self.answered.borrow_mut().insert(name.to_owned(), place);
+        place
+    }
 }
 
 #[cfg(test)]
@@ -151,7 +167,7 @@ mod tests {
             ("", None, None),
         ];
         for (target, part, expected) in table {
-            assert_eq!(resolve(&book, target, part), expected, "{target}");
+            assert_eq!(Directory::of(&book).resolve(target, part), expected, "{target}");
         }
     }
 

@@ -3,14 +3,19 @@
 //! The vectors come from elsewhere and only where the author switched them on. Only pieces of the book at hand are ever compared, so that a
 //! vector of a text that the book no longer holds finds nothing.
 
+mod join;
+
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::Range;
 
 use crate::domain::book::{Book, Note};
 use crate::domain::codex::Entry;
+use crate::domain::ids::BookPath;
 use crate::domain::manuscript::Chapter;
 use crate::domain::passage::{self, paragraphs};
+
+pub use join::join;
 
 /// Longest piece, in bytes, unless one paragraph alone is longer.
 const PIECE: usize = 1_500;
@@ -43,6 +48,17 @@ pub enum Of<'a> {
     Chapter(&'a Chapter),
     /// A note.
     Note(&'a Note),
+}
+
+impl<'a> Of<'a> {
+    /// Returns its file.
+    pub fn path(self) -> &'a BookPath {
+        match self {
+            Self::Entry(entry) => &entry.path,
+            Self::Chapter(chapter) => &chapter.path,
+            Self::Note(note) => &note.path,
+        }
+    }
 }
 
 /// Some paragraphs of a text, with its title.

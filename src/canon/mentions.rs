@@ -31,6 +31,8 @@ pub struct Named {
     pub entry_type: EntryType,
     /// Its file.
     pub path: crate::domain::ids::BookPath,
+    /// See [`Entry::address`]: a file may hold many entries.
+    pub address: String,
 }
 
 /// All names and aliases of a Codex, compiled for searching (Aho-Corasick, leftmost longest). Cheap to clone.
@@ -83,7 +85,12 @@ impl Names {
             .entries
             .iter()
             .filter(|entry| entry.entry_type != EntryType::Style)
-            .map(|e| Named { name: e.name.clone(), entry_type: e.entry_type, path: e.path.clone() })
+            .map(|e| Named {
+                name: e.name.clone(),
+                entry_type: e.entry_type,
+                path: e.path.clone(),
+                address: e.address(),
+            })
             .collect();
         let named: Vec<&Entry> = book.entries.iter().filter(|e| e.entry_type != EntryType::Style).collect();
         let forms = forms(&named);

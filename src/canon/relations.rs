@@ -10,6 +10,7 @@ mod words;
 pub use graph::{Edge, Graph, Neighbour, Node, Said};
 pub use words::Circle;
 
+use super::links::Directory;
 use crate::domain::book::Book;
 use crate::domain::ids::BookPath;
 
@@ -41,12 +42,13 @@ pub enum Target {
 
 /// Returns every relationship that an entry states, in the order of the entries and of their texts.
 pub fn statements(book: &Book) -> Vec<Statement> {
-    (0..book.entries.len()).flat_map(|at| read::of_entry(book, at)).collect()
+    let names = Directory::of(book);
+    (0..book.entries.len()).flat_map(|at| read::of_entry(book, &names, at)).collect()
 }
 
 /// Returns what one entry states (its place in [`Book::entries`]); nothing where there is none.
 pub fn statements_of(book: &Book, entry: usize) -> Vec<Statement> {
-    if entry < book.entries.len() { read::of_entry(book, entry) } else { vec![] }
+    read::of_entry(book, &Directory::of(book), entry)
 }
 
 #[cfg(test)]

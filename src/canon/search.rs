@@ -82,6 +82,15 @@ impl Piece<'_> {
             Self::Note(found) => found.score,
         }
     }
+
+    pub(super) fn scored(mut self, score: f64) -> Self {
+        match &mut self {
+            Self::Canon(found, _) => found.score = score,
+            Self::Manuscript(found) => found.score = score,
+            Self::Note(found) => found.score = score,
+        }
+        self
+    }
 }
 
 /// Searches names, aliases, titles, summaries, frontmatter and texts of the entries; best first, ties by name then path; at most `limit`.

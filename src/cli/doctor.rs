@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::tui::theme::Depth;
 use crate::workbench::doctor::Report;
+use crate::workbench::doctor::canon::{self, Canon};
 use crate::workbench::{Overrides, Surroundings};
 
 use super::error::{CliError, Kind};
@@ -15,23 +16,49 @@ use super::{Context, output};
 
 /// Say what was found: book, settings and who set them, keys, provider, terminal
 #[derive(Debug, Args)]
-pub(super) struct Doctor {}
+pub(super) struct Doctor {
+    /// List every entry with its type and what gave it, and every file that is no canon
+    #[arg(long)]
+    canon: bool,
+}
+
+/// Warnings that are shown.
+const WARNINGS: usize = 100;
+
+/// Lines of a kind that are shown where there may be thousands.
+const SHOWN: usize = 12;
 
 impl Doctor {
-    #[expect(clippy::unused_self, reason = "every verb is executed in the same way")]
     pub(super) fn execute(self, context: &Context) -> Result<(), CliError> {
-        let report = match context.root() {
-            Ok(_) => context.open(Overrides::default())?.doctor(),
-            Err(_) => Report::without_book(
-                &Surroundings::of_process().map_err(|e| CliError::new(Kind::Work, format!("{e}.")))?,
-            ),
+        let mut entries = vec![];
+        let report = if context.root().is_ok() {
+            let workbench = context.open(Overrides::default())?;
+            if self.canon {
+                entries = canon::table(&workbench.book());
+            }
+            workbench.doctor()
+        } else {
+            let found = Surroundings::of_process().map_err(|e| CliError::new(Kind::Work, format!("{e}.")))?;
+            Report::without_book(&found)
         };
         if context.global.json {
             let mut value = json!(report);
             value["terminal"] = terminal();
+            if self.canon {
+                value["entries"] = json!(entries);
+            }
             return output::document(&value);
         }
-        output::text(&text(&report))
+        if !self.canon {
+            return output::text(&text(&report));
+        }
+        let row = |e: canon::Taken| vec![e.address, e.entry_type.to_string(), e.name, e.from];
+        output::table(&entries.into_iter().map(row).collect::<Vec<_>>())?;
+        let none = report.canon.iter().flat_map(|canon| &canon.not_canon);
+        let row = |n: &canon::NotCanon| {
+            vec![n.path.to_string(), "no canon".to_owned(), n.why.clone().unwrap_or_default()]
+        };
+        output::table(&none.map(row).collect::<Vec<_>>())
     }
 }
 
@@ -61,8 +88,8 @@ fn text(report: &Report) -> String {
         let (number, path, from) = (&chapter["number"], plain(&chapter["path"]), plain(&chapter["from"]));
         let _ = writeln!(out, "  chapter {number}: {path} (number from the {from})");
     }
-    for path in report.book["others"].as_array().map(Vec::as_slice).unwrap_or_default() {
-        let _ = writeln!(out, "  neither manuscript, canon nor notes: {}", plain(path));
+    if let Some(canon) = &report.canon {
+        out.push_str(&of_canon(canon));
     }
     for (name, chosen) in &report.settings {
         let _ = writeln!(out, "Setting {name}: {} ({})", plain(&chosen["value"]), plain(&chosen["from"]));
@@ -91,9 +118,44 @@ fn text(report: &Report) -> String {
     if report.warnings.is_empty() {
         out.push_str("No warnings.\n");
     }
-    for warning in &report.warnings {
+    for warning in report.warnings.iter().take(WARNINGS) {
         let (path, message) = (plain(&warning["path"]), plain(&warning["message"]));
         let _ = writeln!(out, "{path}:{}:{}: {message}", warning["line"], warning["column"]);
     }
+    if report.warnings.len() > WARNINGS {
+        let _ = writeln!(out, "and {} more warnings (--json has all)", report.warnings.len() - WARNINGS);
+    }
+    out
+}
+
+/// What was taken as what and why, in a few lines however many entries there are.
+fn of_canon(canon: &Canon) -> String {
+    let mut out = String::new();
+    for of in &canon.types {
+        let mut ways: Vec<String> =
+            of.from.iter().take(SHOWN / 2).map(|(from, times)| format!("{times} by {from}")).collect();
+        let left: usize = of.from.iter().skip(SHOWN / 2).map(|(_, times)| times).sum();
+        if left > 0 {
+            ways.push(format!("{left} otherwise"));
+        }
+        let _ = writeln!(out, "  canon, {}: {} ({})", of.entry_type.plural(), of.count, ways.join(", "));
+    }
+    let lines = |out: &mut String, all: Vec<String>| {
+        let left = all.len().saturating_sub(SHOWN);
+        for line in all.into_iter().take(SHOWN) {
+            let _ = writeln!(out, "  {line}");
+        }
+        if left > 0 {
+            let _ = writeln!(out, "  and {left} more (scritorio doctor --canon lists all)");
+        }
+    };
+    let lists =
+        canon.lists.iter().map(|list| format!("many entries in one file: {} ({})", list.path, list.entries));
+    lines(&mut out, lists.collect());
+    let none = canon.not_canon.iter().map(|file| {
+        let why = file.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+        format!("neither manuscript, canon nor notes: {}{why}", file.path)
+    });
+    lines(&mut out, none.collect());
     out
 }

@@ -13,6 +13,7 @@ use crate::workbench::init::InitError;
 use crate::workbench::judge::{Blocker, Obstacle};
 use crate::workbench::keys::KeyError;
 use crate::workbench::look::{NotFound, SelectError};
+use crate::workbench::rename::{RenameError, RenameProblem};
 use crate::workbench::{JudgeError, OpenError, ReadError};
 
 /// Most characters of one side, and most places, that an error quotes.
@@ -247,6 +248,38 @@ impl From<SelectError> for CliError {
                 .hint("Offsets count bytes from the first one of the file, and fall between characters."),
             error @ SelectError::Nowhere => {
                 Self::of(Kind::Usage, &error).hint("Give the words exactly, or use --select FILE:START-END.")
+            }
+        }
+    }
+}
+
+impl From<RenameProblem> for CliError {
+    fn from(error: RenameProblem) -> Self {
+        let again = "Try again: the book is read anew each time.";
+        match error {
+            RenameProblem::Names(RenameError::Nowhere { old, near }) => {
+                let hint = if near.is_empty() {
+                    String::new()
+                } else {
+                    format!("Near to that: {}.", near.join(", "))
+                };
+                Self::new(Kind::Work, format!("`{old}` stands nowhere in the book.")).hint(hint)
+            }
+            RenameProblem::Names(error) => {
+                Self::of(Kind::Usage, &error).hint("The verb is `scritorio rename OLD NEW`.")
+            }
+            RenameProblem::Open(error) => error.into(),
+            RenameProblem::Judge(error) => error.into(),
+            error @ (RenameProblem::NoPlace { .. } | RenameProblem::Changed { .. }) => {
+                Self::of(Kind::Work, &error).hint(again)
+            }
+            error @ RenameProblem::Nothing => Self::of(Kind::Work, &error)
+                .hint("Without --apply all places are listed; --include ID or --all takes more in."),
+            error @ RenameProblem::Exemptions(_) => {
+                Self::of(Kind::Work, &error).hint("Correct or delete the file, then try again.")
+            }
+            error @ RenameProblem::Queue(_) => {
+                Self::of(Kind::Work, &error).hint("Make the book's folder writable, then try again.")
             }
         }
     }

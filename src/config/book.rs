@@ -463,6 +463,31 @@ mod tests {
     }
 
     #[test]
+    fn the_authors_words_are_mapped_to_types_and_keys() {
+        let text = "[codex.types]\npersonaggi = 'character'\n\"luoghi\" = 'locations'\norte = 'locaton'\nx = 'zzz'\n[codex.keys]\nsoprannomi = 'aliases'\nnome = 'nmae'\n";
+        let (settings, found) = parse(text).unwrap();
+        let types: Vec<_> = settings.codex_types.iter().map(|(word, t)| (word.as_str(), *t)).collect();
+        assert_eq!(types, [("luoghi", EntryType::Location), ("personaggi", EntryType::Character)]);
+        assert_eq!(settings.codex_keys["soprannomi"], "aliases");
+        assert_eq!(settings.codex_keys.len(), 1);
+        let found: Vec<_> = found.iter().map(|p| (p.line, p.column, p.message.as_str())).collect();
+        assert_eq!(
+            found,
+            [
+                (4, 8, "`[codex.types] orte`: there is no type `locaton`; did you mean `location`?"),
+                (
+                    5,
+                    5,
+                    "`[codex.types] x`: there is no type `zzz`; known are character, location, organization, item, concept, event, style"
+                ),
+                (8, 8, "`[codex.keys] nome`: there is no key `nmae`; did you mean `name`?"),
+            ]
+        );
+        assert_eq!(error("[codex]\ntypes = 'x'").0, 2);
+        assert_eq!(error("[codex.types]\nx = 1").0, 2);
+    }
+
+    #[test]
     fn a_wrong_type_is_an_error_with_its_place() {
         assert_eq!(
             error("[book]\ntitle = 3\n"),

@@ -54,11 +54,13 @@ impl Book {
     }
 
     /// Returns the place in [`Book::entries`] of the entry at a byte of the file at `path`; before the first heading of a file with many entries
-    /// there is none.
+    /// there is none, and its heading belongs to an entry.
     pub fn entry_at(&self, path: &BookPath, offset: usize) -> Option<usize> {
         let is_here = |e: &Entry| match &e.heading {
             None => true,
-            Some(_) => e.body.contains(&offset) || (e.body.end == offset && offset == e.text.len()),
+            Some(_) => {
+                (e.start()..e.body.end).contains(&offset) || (e.body.end == offset && offset == e.text.len())
+            }
         };
         self.entries.iter().position(|e| &e.path == path && is_here(e))
     }
@@ -93,7 +95,8 @@ impl Book {
         }
         if let Some(e) = self.entry(path) {
             let text = if &e.path == path { &e.text } else { &e.soul.as_ref()?.text };
-            return Some((&e.name, text));
+            // Of a file that holds many entries none gives it its title.
+            return Some((if e.heading.is_some() { e.path.stem() } else { &e.name }, text));
         }
         let note = self.notes.iter().find(|n| &n.path == path).map(|n| (n.title.as_str(), &n.text));
         note.or_else(|| self.embedded.get_key_value(path).map(|(path, text)| (path.stem(), text)))

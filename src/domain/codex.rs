@@ -112,19 +112,33 @@ impl Entry {
         &self.text[self.body.clone()]
     }
 
-    /// Returns the line of the file where the entry starts, from 1: that of its heading, or the first where the file is one entry.
-    pub fn line(&self) -> usize {
+    /// Returns the byte of the file where the entry starts: that of its heading, or 0 where the file is one entry.
+    pub fn start(&self) -> usize {
         if self.heading.is_none() {
-            return 1;
+            return 0;
         }
-        let above = self.text.get(..self.body.start).unwrap_or_default();
-        let mut lines = above.trim_end_matches(['\r', '\n']).lines().rev();
-        let is_underline = lines.next().is_some_and(|l| {
-            let l = l.trim();
-            !l.is_empty() && (l.bytes().all(|b| b == b'=') || l.bytes().all(|b| b == b'-'))
-        });
-        let last = above.bytes().filter(|b| *b == b'\n').count() + usize::from(!above.ends_with('\n'));
-        last.saturating_sub(usize::from(is_underline)).max(1)
+        let line_start = |end: usize| {
+            let above = self.text.get(..end).unwrap_or_default();
+            above.strip_suffix('\n').unwrap_or(above).rfind('\n').map_or(0, |newline| newline + 1)
+        };
+        let start = line_start(self.body.start);
+        let line = self.text.get(start..self.body.start).unwrap_or_default().trim();
+        let is_underline =
+            !line.is_empty() && (line.bytes().all(|b| b == b'=') || line.bytes().all(|b| b == b'-'));
+        if is_underline { line_start(start) } else { start }
+    }
+
+    /// Returns the line of the file where the entry starts, from 1.
+    pub fn line(&self) -> usize {
+        super::passage::line_column(&self.text, self.start()).0
+    }
+
+    /// Returns the text of the entry with its heading; the whole file where that is one entry.
+    pub fn own_text(&self) -> &str {
+        match self.heading {
+            Some(_) => self.text.get(self.start()..self.body.end).unwrap_or_default(),
+            None => &self.text,
+        }
     }
 
     /// Returns what tells this entry from all others: its path, and its heading where the file holds many (`codex/people.md#Mira Okafor`).

@@ -90,7 +90,8 @@ pub fn plan(
             continue;
         };
         let wanted = diff::apply_hunks(base, proposed, chosen);
-        let unwanted = wanted == base;
+        // A new file may be an empty one.
+        let unwanted = wanted == base && (file.base.is_some() || !proposed.is_empty());
         match (&file.base, now(file)) {
             _ if unwanted => {}
             (None, Some(_)) => return Err(Conflict::Exists { path }),

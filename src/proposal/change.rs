@@ -288,8 +288,8 @@ fn are_right_above(sections: &[Section], section: &Section, parts: &[&str]) -> b
 fn set_aside(text: &str) -> Vec<Range<usize>> {
     let start = frontmatter::split(text).body_start;
     let body = text.get(start..).unwrap_or_default();
-    let mut found: Vec<Range<usize>> = vec![0..start];
-    let mut code = vec![];
+    let (mut found, mut code) = (vec![], vec![]);
+    found.push(0..start);
     for (event, range) in Parser::new_ext(body, Options::ENABLE_TABLES).into_offset_iter() {
         let range = start + range.start..start + range.end;
         match event {

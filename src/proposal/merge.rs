@@ -89,7 +89,18 @@ impl Sides {
         match pick {
             Pick::Mine => self.mine.clone(),
             Pick::Theirs => self.theirs.clone(),
-            Pick::Both => [self.mine.as_str(), &self.theirs].concat(),
+            Pick::Both => {
+                let closes = |c: char| {
+                    c.is_whitespace()
+                        || matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '…' | ')' | '”' | '’')
+                };
+                let join = self.mine.is_empty()
+                    || self.theirs.is_empty()
+                    || self.mine.ends_with(char::is_whitespace)
+                    || self.theirs.starts_with(closes);
+                // Two words that never stood side by side must not become one.
+                [self.mine.as_str(), if join { "" } else { " " }, &self.theirs].concat()
+            }
         }
     }
 }

@@ -91,8 +91,11 @@ fn is_folder_shape(entry: &Entry) -> bool {
     FOLDER_FILES.contains(&entry.path.stem().to_lowercase().as_str())
 }
 
-/// The folder that holds an entry's file, or in the folder shape its folder.
+/// The folder that holds an entry's file, or in the folder shape its folder; none for an entry in a file with others.
 fn home(entry: &Entry) -> Option<&str> {
+    if entry.heading.is_some() {
+        return None;
+    }
     let parent = entry.path.parent()?;
     if is_folder_shape(entry) { parent.rsplit_once('/').map(|(home, _)| home) } else { Some(parent) }
 }
@@ -139,6 +142,10 @@ fn folder_of(book: &Book, entry_type: EntryType) -> String {
     if let Some(flat) = most_common(book.entries.iter().filter_map(home)) {
         return flat.to_owned();
     }
+    let lists = book.entries.iter().filter(|entry| entry.heading.is_some());
+    if let Some(above) = most_common(lists.filter_map(|entry| entry.path.parent())) {
+        return format!("{above}/{}", entry_type.plural());
+    }
     let dir = book.settings.codex_dirs.iter().map(|d| d.trim_matches('/')).find(|d| BookPath::new(d).is_ok());
     format!("{}/{}", dir.unwrap_or("codex"), entry_type.plural())
 }
@@ -158,8 +165,9 @@ struct Naming {
 
 impl Naming {
     fn of(book: &Book, entry_type: EntryType) -> Self {
-        let own: Vec<&str> = book.entries_of(entry_type).map(stem).collect();
-        let all: Vec<&str> = book.entries.iter().map(stem).collect();
+        let alone = |entry: &&Entry| entry.heading.is_none();
+        let own: Vec<&str> = book.entries_of(entry_type).filter(alone).map(stem).collect();
+        let all: Vec<&str> = book.entries.iter().filter(alone).map(stem).collect();
         Self::of_stems(&own, &all)
     }
 

@@ -322,7 +322,7 @@ mod tests {
         let set = |heading: &str| set_role_in(text, &part(heading), "ghost").unwrap();
         assert_eq!(set("A"), text.replace("Role: x", "Role: ghost"));
         assert_eq!(set("B"), text.replace("** y", "** ghost"));
-        assert_eq!(set("C"), text.replace("z", "ghost"));
+        assert_eq!(set("C"), text.replace('z', "ghost"));
         assert_eq!(set("D"), format!("{text}\n## Role\n\nghost\n"));
         let now = |heading: &str| current_role_in(text, &part(heading));
         assert_eq!(

@@ -569,6 +569,29 @@ mod tests {
     }
 
     #[test]
+    fn unsaved_text_of_a_file_with_many_entries_splits_it_anew() {
+        let book = book(&[
+            ("manuscript/01.md", "# One\n"),
+            ("codex/characters.md", "## Mira\n\nFlies.\n\n## Tobias\n\nCounts.\n"),
+            ("codex/places/lantern.md", "A station.\n"),
+        ]);
+        let path = BookPath::new("codex/characters.md").unwrap();
+        let with = |text: &str| {
+            let book = with_text(&book, &path, text);
+            book.entries.iter().map(|e| format!("{}: {}", e.name, e.summary)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            with("## Mira\n\nFlies well.\n\n## Juno\n\nMends.\n\n## Tobias\n"),
+            ["Juno: Mends.", "Mira: Flies well.", "Tobias: ", "Lantern: A station."]
+        );
+        assert_eq!(with("Nothing yet.\n"), ["Lantern: A station."]);
+        assert_eq!(with("---\nname: The Cast\n---\nAll.\n"), ["The Cast: All.", "Lantern: A station."]);
+        assert_eq!(book.document(&path).unwrap().0, "characters", "no entry gives the file its title");
+        assert_eq!(book.entries[book.entry_at(&path, 30).unwrap()].name, "Tobias");
+        assert_eq!(book.entry(&path).unwrap().name, "Mira");
+    }
+
+    #[test]
     fn a_book_is_found_from_inside_of_it() {
         let dir = folder(&[
             ("book/scritorio.toml", ""),

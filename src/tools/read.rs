@@ -28,6 +28,9 @@ use crate::domain::codex::EntryType;
 /// without Unicode classes: they take most of the time in which a registry is made.
 const NAME: &str = r"(?-i:(?:[Tt]he\s+)?[^\x00-@\[-\x7f][^\s?!.,;:()]*(?:(?:\s+(?:of|the|de|da|la|le|van|von|al|bin))*\s+[^\x00-@\[-\x7f][^\s?!.,;:()]*)*)";
 
+/// Most near names that are offered for one that was not found.
+const MAX_NEAR: usize = 3;
+
 /// Cuts text for a summary: white space becomes single spaces, and a cut is marked.
 pub(super) fn shorten(text: &str, max_chars: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -78,7 +81,7 @@ fn shorten_value(value: &Value, max_chars: usize, max_items: usize) -> (Value, b
 
 /// What the model is told when there is no entry of that name: names that are near, and entries of other types that bear it.
 pub(super) fn not_found(desk: &Desk<'_>, entry_type: EntryType, name: &str) -> Map<String, Value> {
-    let near = desk.index.known().find(desk.book, Some(entry_type), name).near;
+    let near = desk.index.known().near_names(desk.book, Some(entry_type), name, MAX_NEAR);
     let other_types: Vec<Value> = desk
         .index
         .known()

@@ -8,6 +8,7 @@ use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
 use crate::canon::mentions::Names;
+use crate::canon::relations::Graph;
 use crate::domain::book::Book;
 use crate::domain::ids::{BookPath, ProposalId};
 use crate::workbench::{PastConversation, QueuedProposal, Recovered};
@@ -20,6 +21,7 @@ use super::layout::{Areas, Pane};
 use super::msg::Notice;
 use super::popups::Popup;
 use super::popups::diff::Marks;
+use super::popups::rename::RenamePopup;
 use super::theme::{Depth, Theme};
 use super::widgets::input::Input;
 
@@ -52,6 +54,10 @@ pub(super) struct App {
     pub(super) past: Vec<PastConversation>,
     /// The author's own themes: name and text.
     pub(super) own_themes: Vec<(String, String)>,
+    /// Who and what belongs together, as read last.
+    pub(super) graph: Arc<Graph>,
+    /// The list of a name's places that the author left to look at one of them.
+    pub(super) parked: Option<Box<RenamePopup>>,
     pub(super) popups: Vec<Popup>,
     /// Popups that open by themselves, once the author has stopped typing; the last one first.
     pub(super) waiting: Vec<Popup>,

@@ -4,7 +4,7 @@ use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use crate::domain::book::Book;
-use crate::domain::codex::EntryType;
+use crate::domain::codex::{Entry, EntryType};
 use crate::domain::ids::BookPath;
 
 use super::widgets::input::Input;
@@ -157,6 +157,14 @@ impl CodexPane {
         let heading = self.rows.iter().position(|r| matches!(r, Row::Group { group: g, .. } if *g == group));
         self.selected = heading.unwrap_or(self.selected);
         true
+    }
+
+    /// Returns the entry of the selected row.
+    pub(super) fn selected_entry<'b>(&self, book: &'b Book) -> Option<&'b Entry> {
+        match self.rows.get(self.selected)? {
+            Row::Leaf { group: Group::Entries(_), index, .. } => book.entries.get(*index),
+            _ => None,
+        }
     }
 
     /// Returns the file of the selected row.

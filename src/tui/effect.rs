@@ -1,8 +1,11 @@
 //! Everything that the interface asks the outside to do. Data only: `runtime` does it, in the background.
 
+use std::collections::HashSet;
+
 use crate::domain::codex::EntryType;
 use crate::domain::ids::{BookPath, ProposalId, SessionId};
 use crate::workbench::Ask;
+use crate::workbench::rename::Found;
 
 use super::document::Place;
 use super::msg::{TypedKey, Verdict};
@@ -35,6 +38,8 @@ pub(super) enum Effect {
     Compare(ProposalId),
     /// Gather what led to a proposal.
     Evidence(ProposalId),
+    /// Put the story in the order of its time, and show it.
+    Timeline,
     /// Judge a proposal.
     Judge(Verdict),
     /// Look for words in the whole book.
@@ -43,6 +48,14 @@ pub(super) enum Effect {
     Refresh,
     /// Find out how the names of the Codex may stand in the text.
     FindNames,
+    /// Read the relationships of the Codex.
+    ReadRelationships,
+    /// Find the places of a name: old and new words.
+    FindPlaces(String, String),
+    /// Leave a place of a name for ever.
+    Exempt(Box<Found>, String),
+    /// Rename the chosen places.
+    Rename(Box<Found>, HashSet<String>),
     /// Index the book for searches, or bring its index up to date.
     Index,
     /// Read the queue of proposals.
@@ -51,6 +64,8 @@ pub(super) enum Effect {
     ListConversations,
     /// Read a conversation, the newest when none is named.
     ReadConversation(Option<SessionId>),
+    /// Make a chapter of this title, then open it.
+    NewChapter(String),
     /// Make a Codex entry from the template, then open it.
     NewEntry(EntryType, String),
     /// Look for unsaved text that an earlier run left behind.

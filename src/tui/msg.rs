@@ -1,5 +1,6 @@
 //! Everything that can happen to the interface.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -7,6 +8,7 @@ use crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::agent::event::TurnEvent;
 use crate::canon::mentions::Names;
+use crate::canon::relations::Graph;
 use crate::domain::book::Book;
 use crate::domain::codex::EntryType;
 use crate::domain::conversation::Failure;
@@ -14,6 +16,8 @@ use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::workbench::{
     Document, Evidence, Finished, Hit, PastConversation, Peek, QueuedProposal, Recovered,
 };
+
+use crate::workbench::rename::{Found, Renamed};
 
 use super::clipboard::Copied;
 use super::document::Place;
@@ -84,6 +88,22 @@ pub(super) enum Msg {
     Hits(String, Vec<Hit>),
     /// The folder was read again.
     BookRead(Arc<Book>, Names),
+    /// The relationships of the Codex were read.
+    Relationships(Arc<Graph>),
+    /// Find the places of a name, and what they would become: old and new words.
+    Rename(String, String),
+    /// They were found, or why not.
+    RenameFound(Result<Box<Found>, String>),
+    /// Ask for the new words for these.
+    AskNewName(String),
+    /// Show a place of a name, and keep the list for later.
+    ShowRename(BookPath, Place),
+    /// Leave a place for ever, by its id.
+    Exempt(Box<Found>, String),
+    /// Rename the chosen places, by their ids.
+    ApplyRename(Box<Found>, HashSet<String>),
+    /// It was done, or why not.
+    Renamed(Result<Box<Renamed>, String>),
     /// Choose a board member.
     ChoosePersona(&'static str),
     /// Change the theme.
@@ -100,6 +120,8 @@ pub(super) enum Msg {
     CopyText(String),
     /// Put the cursor on a line of the open document, from 1.
     GoToLine(usize),
+    /// Make a chapter of this title.
+    NewChapter(String),
     /// Make a Codex entry from the template.
     NewEntry(EntryType, String),
     /// What became of a copy.

@@ -8,13 +8,16 @@ pub(super) mod diff;
 pub(super) mod evidence;
 pub(super) mod field;
 pub(super) mod go_to;
+pub(super) mod graph;
 pub(super) mod help;
 pub(super) mod key_entry;
 pub(super) mod new_entry;
 pub(super) mod palette;
 pub(super) mod proposals;
+pub(super) mod rename;
 pub(super) mod search;
 pub(super) mod text;
+pub(super) mod timeline;
 
 use std::time::Instant;
 
@@ -43,10 +46,16 @@ pub(super) enum Popup {
     Field(field::Field),
     /// A search of the whole book.
     Search(search::SearchPopup),
+    /// The story in the order of its time.
+    Timeline(Box<timeline::TimelinePopup>),
     /// A proposal to judge.
     Diff(Box<diff::DiffPopup>),
     /// What led to a proposal.
     Evidence(Box<evidence::EvidencePopup>),
+    /// The relationships of an entry.
+    Graph(graph::GraphPopup),
+    /// The places of a name that is changed.
+    Rename(Box<rename::RenamePopup>),
 }
 
 /// What a popup says to a key. The same for every popup.
@@ -69,8 +78,11 @@ impl Popup {
             Self::Confirm(p) => p.key(key, now),
             Self::Field(p) => p.key(key),
             Self::Search(p) => p.key(key, keymap),
+            Self::Timeline(p) => p.key(key, keymap),
             Self::Diff(p) => p.key(key, keymap, now),
             Self::Evidence(p) => p.key(key, keymap),
+            Self::Graph(p) => p.key(key, keymap),
+            Self::Rename(p) => p.key(key, keymap, now),
         }
     }
 
@@ -78,11 +90,13 @@ impl Popup {
     pub(super) fn claims(&self, command: &str, key: &KeyEvent) -> bool {
         let types = super::update::is_text(key);
         match self {
-            Self::Chooser(_) | Self::Field(_) | Self::Search(_) => types || command == "help",
+            Self::Chooser(_) | Self::Field(_) | Self::Search(_) | Self::Timeline(_) => {
+                types || command == "help"
+            }
             Self::Confirm(p) => types || command == "help" || (command == "quit" && p.asks_to_quit()),
             Self::Diff(p) => p.is_editing() && (types || command == "save"),
             Self::Text(_) => command == "help",
-            Self::Evidence(_) => false,
+            Self::Evidence(_) | Self::Graph(_) | Self::Rename(_) => false,
         }
     }
 
@@ -92,7 +106,16 @@ impl Popup {
             Self::Diff(p) if p.is_editing() => false,
             Self::Diff(_) => keymap.lookup(Context::Diff, key).is_some_and(|c| diff::counts_alone(c.name)),
             Self::Confirm(p) => p.answers(key),
-            Self::Chooser(_) | Self::Text(_) | Self::Field(_) | Self::Search(_) | Self::Evidence(_) => false,
+            Self::Rename(_) => {
+                keymap.lookup(Context::Rename, key).is_some_and(|c| rename::counts_alone(c.name))
+            }
+            Self::Chooser(_)
+            | Self::Text(_)
+            | Self::Field(_)
+            | Self::Search(_)
+            | Self::Timeline(_)
+            | Self::Evidence(_)
+            | Self::Graph(_) => false,
         }
     }
 
@@ -101,9 +124,10 @@ impl Popup {
         match self {
             Self::Chooser(p) => p.paste(text),
             Self::Field(p) => p.paste(text),
+            Self::Timeline(p) => p.paste(text),
             Self::Diff(p) => p.paste(text),
             Self::Search(p) => return Some(p.paste(text)),
-            Self::Text(_) | Self::Confirm(_) | Self::Evidence(_) => {}
+            Self::Text(_) | Self::Confirm(_) | Self::Evidence(_) | Self::Graph(_) | Self::Rename(_) => {}
         }
         None
     }
@@ -116,6 +140,9 @@ impl Popup {
             Self::Diff(p) => p.scroll(rows),
             Self::Evidence(p) => p.scroll(rows),
             Self::Search(p) => p.step(rows),
+            Self::Timeline(p) => p.step(rows),
+            Self::Graph(p) => p.step(rows),
+            Self::Rename(p) => p.step(rows),
             Self::Confirm(_) | Self::Field(_) => {}
         }
     }
@@ -128,6 +155,9 @@ impl Popup {
             Self::Diff(p) => p.lay_out(screen, theme),
             Self::Evidence(p) => p.lay_out(screen, theme),
             Self::Search(p) => p.lay_out(screen),
+            Self::Timeline(p) => p.lay_out(screen),
+            Self::Graph(p) => p.lay_out(screen),
+            Self::Rename(p) => p.lay_out(screen),
             Self::Confirm(_) | Self::Field(_) => {}
         }
     }
@@ -140,8 +170,11 @@ impl Popup {
             Self::Confirm(p) => p.draw(frame, theme),
             Self::Field(p) => p.draw(frame, theme),
             Self::Search(p) => p.draw(frame, theme),
+            Self::Timeline(p) => p.draw(frame, theme),
             Self::Diff(p) => p.draw(frame, theme, keymap),
             Self::Evidence(p) => p.draw(frame, theme),
+            Self::Graph(p) => p.draw(frame, theme, keymap),
+            Self::Rename(p) => p.draw(frame, theme, keymap),
         }
     }
 

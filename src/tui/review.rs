@@ -5,7 +5,7 @@
 use crate::domain::ids::BookPath;
 use crate::domain::passage::{count_words, sha256_hex};
 use crate::proposal::diff::{self, Hunk, Side};
-use crate::proposal::merge::{Pick, Region, settle, settle_all};
+use crate::proposal::merge::{Pick, Region, Sides, settle, settle_all};
 use crate::proposal::{FileChange, Proposal, Status};
 use crate::workbench::{FileReview, Outcome, Review};
 
@@ -58,6 +58,11 @@ pub(super) struct Disputed {
 }
 
 impl Disputed {
+    /// Returns both sides of a place that is open.
+    pub(super) fn sides(&self, place: usize) -> Option<&Sides> {
+        self.regions.iter().filter_map(Region::open).nth(place)
+    }
+
     /// Returns the whole text once every place has a choice.
     pub(super) fn settled(&self, picks: &[Option<Pick>]) -> Option<String> {
         let picks: Option<Vec<Pick>> = picks.iter().copied().collect();
@@ -117,6 +122,7 @@ fn open(change: &FileChange, review: &FileReview) -> (FileShown, Shown) {
     match &review.outcome {
         Outcome::Blocked(why) => {
             let reading = Reading::of(base, change.text());
+            let why = why.trim_end_matches("; nothing was written");
             let notes = vec![format!("Nothing can be written: {why}.")];
             (file(change, reading.sections.len(), None, true), Shown { reading, notes, disputes: vec![] })
         }

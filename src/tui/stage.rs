@@ -1,19 +1,24 @@
 //! The interface without a terminal: the same state, the same update, the same drawing, into memory. For benchmarks.
 
+use std::time::{Duration, Instant};
+
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::app::App;
 use super::msg::Msg;
+use super::review::Compared;
 use super::theme::Depth;
 use super::update::update;
 use super::{Start, build, view};
 use crate::agent::event::{TurnEvent, TurnEventKind};
 use crate::agent::grounding::Grounded;
 use crate::domain::conversation::{Turn, TurnStatus, Usage};
-use crate::domain::ids::{SessionId, TurnId};
-use crate::workbench::{Finished, Workbench};
+use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
+use crate::domain::passage::sha256_hex;
+use crate::proposal::{FileChange, Other, Proposal, Status, Subject};
+use crate::workbench::{FileReview, Finished, Outcome, QueuedProposal, Review, Workbench};
 
 /// A screen in memory with an author's keys.
 pub struct Stage {
@@ -67,6 +72,40 @@ impl Stage {
     pub fn stream(&mut self, words: &str) {
         let kind = TurnEventKind::Text(words.to_owned());
         let _ = update(&mut self.app, Msg::Turn(Box::new(TurnEvent { turn: self.turn.clone(), kind })));
+    }
+
+    /// Opens a proposal for one file, as if its texts had been compared in the background just now. Returns how long that took.
+    pub fn review(&mut self, base: Option<&str>, proposed: &str) -> anyhow::Result<Duration> {
+        let path = BookPath::new("notes/proposed.md")?;
+        let change = FileChange {
+            path: path.clone(),
+            base: base.map(str::to_owned),
+            base_hash: base.map(sha256_hex),
+            proposed: Some(proposed.to_owned()),
+        };
+        let id = ProposalId::mint();
+        let proposal = Proposal {
+            id: id.clone(),
+            tool: "propose_note_create".to_owned(),
+            subject: Subject::Other(Other::Note),
+            entry: "A note".to_owned(),
+            summary: "A change".to_owned(),
+            warnings: vec![],
+            files: vec![change],
+            edited: false,
+        };
+        let queued = QueuedProposal { proposal, status: Status::Pending, why: None };
+        let outcome = Outcome::Written(proposed.to_owned());
+        let (now, wanted) = (base.map(str::to_owned), Some(proposed.to_owned()));
+        let files = vec![FileReview { path, now, proposed: wanted, outcome }];
+        let begun = Instant::now();
+        let compared = Compared::of(&Review { queued: queued.clone(), files });
+        let took = begun.elapsed();
+        self.app.popups.clear();
+        let _ = update(&mut self.app, Msg::Proposals(vec![queued]));
+        let _ = update(&mut self.app, Msg::Review(id.clone()));
+        let _ = update(&mut self.app, Msg::Compared(id, Ok(Box::new(compared))));
+        Ok(took)
     }
 
     /// Lays out and draws one frame.

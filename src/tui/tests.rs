@@ -19,7 +19,7 @@ use crate::workbench::{Overrides, Surroundings, Workbench};
 /// An author at a screen, with a copy of the example book, folders of her own, and the offline reader.
 pub(super) struct Author {
     pub(super) app: App,
-    bench: Workbench,
+    pub(super) bench: Workbench,
     runtime: tokio::runtime::Runtime,
     _folders: tempfile::TempDir,
     pub(super) quit: bool,
@@ -46,7 +46,7 @@ impl Author {
     }
 
     /// The same author in a new run of the program, after this one ended in whatever way.
-    fn comes_back(self) -> Self {
+    pub(super) fn comes_back(self) -> Self {
         let Self { app, bench, _folders: folders, .. } = self;
         let screen = app.screen;
         let root = bench.root().to_path_buf();
@@ -54,7 +54,7 @@ impl Author {
         Self::in_book(folders, &root, (screen.width, screen.height))
     }
 
-    fn happens_effect(&mut self, effect: Effect) {
+    pub(super) fn happens_effect(&mut self, effect: Effect) {
         self.follow(effect);
         self.lay_out();
     }
@@ -183,12 +183,12 @@ impl Author {
     }
 
     #[track_caller]
-    fn sees_words(&mut self, words: &str) {
+    pub(super) fn sees_words(&mut self, words: &str) {
         let screen = self.sees();
         assert!(screen.contains(words), "{words:?} is not on screen:\n{screen}");
     }
 
-    fn file(&self, path: &str) -> Vec<u8> {
+    pub(super) fn file(&self, path: &str) -> Vec<u8> {
         std::fs::read(self.bench.root().join(path)).unwrap()
     }
 }
@@ -586,4 +586,95 @@ fn quitting_works_from_within_a_proposal() {
     assert!(author.file("manuscript/01-the-listening-post.md").starts_with(b"x"));
     author.key(KeyCode::F(1));
     author.sees_words("Help · a proposal");
+}
+
+#[test]
+fn relationships_are_walked_from_one_to_the_next_and_back() {
+    for (width, height) in [(80, 24), (120, 40), (200, 50)] {
+        let mut author = Author::at(width, height);
+        author.happens_effect(Effect::ReadRelationships);
+        select_entry(&mut author, "Tobias Okafor");
+        author.key(KeyCode::Char('g'));
+        let screen = author.sees();
+        insta::assert_snapshot!(format!("relationships_{width}x{height}"), screen);
+        assert!(screen.contains("▸ Mira Okafor"), "{screen}");
+        author.key(KeyCode::Enter);
+        let screen = author.sees();
+        assert!(
+            screen.contains("│ Mira Okafor · character │") && screen.contains("▸ Tobias Okafor"),
+            "{screen}"
+        );
+        author.key(KeyCode::Backspace);
+        assert!(author.sees().contains("│ Tobias Okafor · character │"));
+        author.key(KeyCode::Down);
+        author.key(KeyCode::Char('o'));
+        assert!(author.app.popups.is_empty());
+        assert_eq!(author.app.document().unwrap().path.as_str(), "codex/characters/kostas-leventis.md");
+    }
+}
+
+/// Puts the selection of the Codex pane on an entry.
+fn select_entry(author: &mut Author, name: &str) {
+    let is_it = |row: &super::codex::Row| matches!(row, super::codex::Row::Leaf { name: n, .. } if n == name);
+    let at = author.app.codex.rows.iter().position(is_it).unwrap();
+    author.app.codex.selected = at;
+    author.app.focus = Pane::Codex;
+    author.lay_out();
+}
+
+#[test]
+fn a_name_is_changed_in_the_whole_book_and_back_with_a_key() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut author = Author::at(width, height);
+        select_entry(&mut author, "Adrian Vale");
+        author.key(KeyCode::Char('r'));
+        author.types("Julian Crane");
+        author.key(KeyCode::Enter);
+        let screen = author.sees();
+        insta::assert_snapshot!(format!("rename_{width}x{height}"), screen);
+        assert!(screen.contains("83 of 85 places chosen, in 28 files"), "{screen}");
+        // The first place is left out, and a look at it keeps the list.
+        author.key(KeyCode::Char(' '));
+        assert!(author.sees().contains("82 of 85 places chosen"));
+        author.key(KeyCode::Enter);
+        assert!(author.app.popups.is_empty());
+        assert!(author.app.document().unwrap().path.as_str().ends_with("dossier.md"));
+        assert_eq!(author.app.document().unwrap().buffer.selected_text().as_deref(), Some("Adrian Vale"));
+        author.happens(Msg::Run("rename"));
+        assert!(author.sees().contains("82 of 85 places chosen"), "what was left out stays out");
+        author.key(KeyCode::Char(' '));
+        let before = author.bench.text_now(&chapter_one()).unwrap();
+        author.waits(1);
+        author.decides('a');
+        let screen = author.sees();
+        assert!(screen.contains("Rename Adrian Vale to Julian Crane: 83 places in 28 files"), "{screen}");
+        assert!(author.bench.text_now(&chapter_one()).unwrap().contains("Captain Crane put his hand"));
+        author.waits(1);
+        author.decides('u');
+        assert!(author.sees().contains("Undone: every file is as it was"));
+        assert_eq!(author.bench.text_now(&chapter_one()).unwrap(), before);
+    }
+}
+
+fn chapter_one() -> crate::domain::ids::BookPath {
+    crate::domain::ids::BookPath::new("manuscript/01-the-listening-post.md").unwrap()
+}
+
+#[test]
+fn a_rename_never_meets_unsaved_words_and_an_exclusion_is_for_ever() {
+    let mut author = Author::at(120, 40);
+    author.happens(Msg::Rename("Mira Okafor".into(), "Nora Lind".into()));
+    assert!(author.sees().contains("70 of 86 places chosen"));
+    author.waits(1);
+    author.key(KeyCode::Down);
+    author.decides('x');
+    assert!(author.sees().contains("69 of 86 places chosen"));
+    assert!(author.bench.root().join(".scritorio/exemptions.toml").exists());
+    author.key(KeyCode::Esc);
+    author.happens(Msg::Show(chapter_one(), None));
+    author.types("x");
+    author.happens(Msg::Rename("Mira Okafor".into(), "Nora Lind".into()));
+    assert!(author.app.popups.is_empty());
+    let notice = author.app.notice.clone().unwrap().0.text;
+    assert!(notice.contains("unsaved changes: save it first (Ctrl-S)"), "{notice}");
 }

@@ -321,6 +321,9 @@ fn card(id: &ProposalId, frame: &Frame<'_>, laid: &mut Laid) {
     let next = match queued.status {
         Status::Pending | Status::Stale => format!("{state} · {} reviews it", frame.review_key),
         Status::Applied => format!("{state} · {} opens it, u there undoes", frame.review_key),
+        Status::Rejected if queued.why.is_some() => {
+            format!("{state}: {}", queued.why.as_deref().unwrap_or_default())
+        }
         _ => state.to_owned(),
     };
     boxed(&next, style);

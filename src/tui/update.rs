@@ -11,6 +11,7 @@ mod find;
 mod judge;
 mod manuscript;
 mod mouse;
+mod relate;
 mod turn;
 
 use std::time::Duration;
@@ -72,7 +73,9 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.book = book;
             app.names = names;
             app.codex.rebuild(&app.book);
-            documents::book_was_read(app)
+            let mut effects = documents::book_was_read(app);
+            effects.push(Effect::ReadRelationships);
+            effects
         }
         Msg::Began(..)
         | Msg::Refused(_)
@@ -92,6 +95,14 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         | Msg::AcceptedAll(..)
         | Msg::Judged(..) => judge::update(app, msg),
         Msg::KeySettled => settle_key(app),
+        Msg::Relationships(_)
+        | Msg::Rename(..)
+        | Msg::RenameFound(_)
+        | Msg::AskNewName(_)
+        | Msg::ShowRename(..)
+        | Msg::Exempt(..)
+        | Msg::ApplyRename(..)
+        | Msg::Renamed(_) => relate::update(app, msg),
         other => settle(app, other),
     }
 }
@@ -139,14 +150,8 @@ fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.focus = Pane::Manuscript;
             vec![]
         }
-        Msg::NewEntry(entry_type, name) => match &app.read_only {
-            Some(why) => {
-                let notice = Notice::problem(why.clone());
-                app.tell(notice);
-                vec![]
-            }
-            None => vec![Effect::NewEntry(entry_type, name)],
-        },
+        Msg::NewEntry(entry_type, name) => unless_read_only(app, Effect::NewEntry(entry_type, name)),
+        Msg::NewChapter(title) => unless_read_only(app, Effect::NewChapter(title)),
         Msg::Copied(copied) => {
             app.tell(Notice::hint(copied.message()));
             match copied {
@@ -209,6 +214,17 @@ fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
 fn settle_key(app: &mut App) -> Vec<Effect> {
     let alone = app.held.take_if(|(_, at)| app.now.duration_since(*at) >= ALONE);
     alone.map_or_else(Vec::new, |(key, _)| dispatch(app, key))
+}
+
+/// Does something that writes, where this window may.
+fn unless_read_only(app: &mut App, effect: Effect) -> Vec<Effect> {
+    match app.read_only.clone() {
+        Some(why) => {
+            app.tell(Notice::problem(why));
+            vec![]
+        }
+        None => vec![effect],
+    }
 }
 
 /// Where a key goes: a popup, a command of the pane, a command of the program, the text.

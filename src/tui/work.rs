@@ -9,7 +9,7 @@ use crate::agent::driver;
 use crate::agent::event::TurnEventKind;
 use crate::canon::mentions::Names;
 use crate::domain::conversation::Turn;
-use crate::domain::ids::{ProposalId, SessionId, TurnId};
+use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::proposal::Proposal;
 use crate::workbench::{Ask, Desk, DocumentError, Finished, Recovered, Workbench};
 
@@ -41,6 +41,7 @@ pub(super) fn at_start(app: &App) -> Vec<Effect> {
     let mut effects: Vec<Effect> = names_wait.then_some(Effect::FindNames).into_iter().collect();
     effects.extend([
         Effect::ReadProposals,
+        Effect::ReadRelationships,
         Effect::ReadConversation(None),
         Effect::ReadRecovered,
         Effect::ListConversations,
@@ -172,6 +173,14 @@ pub(super) fn leave_desk(bench: &Workbench, app: &App) {
     bench.leave_desk(&Desk { v: 1, document, chapter, cursor, persona });
 }
 
+/// An error as a sentence.
+fn sentence(error: &impl std::fmt::Display) -> String {
+    let words = error.to_string();
+    let mut chars = words.chars();
+    let begin: String = chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect();
+    format!("{begin}.")
+}
+
 /// A part of the program that should never fail has failed.
 fn broken() -> crate::domain::conversation::Failure {
     crate::domain::conversation::Failure {
@@ -203,6 +212,21 @@ fn conversation(bench: &Workbench, session: &SessionId) -> Vec<Finished> {
     bench.turns(session).into_iter().map(kept).collect()
 }
 
+/// Shows a file that was just made, in the book as it is now.
+fn made(bench: &Workbench, file: Result<BookPath, String>, out: &UnboundedSender<Msg>) {
+    match file {
+        Ok(path) => {
+            if let Ok(book) = bench.refresh() {
+                let names = Names::of(&book);
+                send(out, Msg::BookRead(book, names));
+            }
+            send(out, Msg::Show(path, None));
+            bench.index_of(&bench.book());
+        }
+        Err(why) => send(out, Msg::Notice(Notice::problem(why))),
+    }
+}
+
 /// Does one piece of work that touches files or the keychain.
 pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>) {
     let answer = match effect {
@@ -223,6 +247,10 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Msg::Saved(path, saved)
         }
         Effect::Peek(ask) => Msg::Peeked(bench.peek(&ask, None).map(Box::new)),
+        Effect::Timeline => {
+            let popup = super::popups::timeline::prepare(&bench.book(), &bench.timeline());
+            Msg::Popup(Box::new(popup))
+        }
         Effect::Judge(verdict) => judge(bench, verdict),
         Effect::Compare(id) => {
             let review = bench.review(&id).map_err(|e| e.to_string());
@@ -246,6 +274,18 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             bench.index_of(&bench.book());
             return;
         }
+        Effect::ReadRelationships => Msg::Relationships(Arc::new(bench.graph())),
+        Effect::FindPlaces(old, new) => {
+            Msg::RenameFound(bench.rename(&old, &new).map(Box::new).map_err(|why| sentence(&why)))
+        }
+        Effect::Exempt(found, id) => {
+            let again = bench.exempt(&found, &id).and_then(|()| bench.rename(&found.old, &found.new));
+            Msg::RenameFound(again.map(Box::new).map_err(|why| sentence(&why)))
+        }
+        Effect::Rename(found, chosen) => {
+            let renamed = bench.apply_rename(&found.old, &found.new, &chosen);
+            Msg::Renamed(renamed.map(Box::new).map_err(|why| sentence(&why)))
+        }
         Effect::FindNames => {
             let book = bench.book();
             let names = Names::of(&book);
@@ -258,18 +298,12 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             let turns = conversation(bench, &session);
             Msg::Conversation(session, turns)
         }
-        Effect::NewEntry(entry_type, name) => match bench.new_entry(entry_type, &name) {
-            Ok(path) => {
-                if let Ok(book) = bench.refresh() {
-                    let names = Names::of(&book);
-                    send(out, Msg::BookRead(book, names));
-                }
-                send(out, Msg::Show(path, None));
-                bench.index_of(&bench.book());
-                return;
-            }
-            Err(why) => Msg::Notice(Notice::problem(why.to_string())),
-        },
+        Effect::NewEntry(entry_type, name) => {
+            return made(bench, bench.new_entry(entry_type, &name).map_err(|e| e.to_string()), out);
+        }
+        Effect::NewChapter(title) => {
+            return made(bench, bench.new_chapter(&title).map_err(|e| e.to_string()), out);
+        }
         Effect::Setting(name, value) => match bench.set_setting(name, Some(value)) {
             Ok(()) => return,
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),

@@ -2,6 +2,8 @@
 //!
 //! Asks the keychain, and opens (and closes at once) one connection to the server that a question would go to. Never shows a key.
 
+pub mod canon;
+
 use std::collections::BTreeMap;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::mpsc;
@@ -14,6 +16,7 @@ use crate::domain::book::Warning;
 use crate::domain::codex::EntryType;
 use crate::store::provenance::Verdict;
 
+use self::canon::Canon;
 use super::keys::{KeyStatus, Keys};
 use super::provider::{NAMES, OFFLINE};
 use super::{Surroundings, Workbench};
@@ -35,6 +38,8 @@ pub struct Report {
     pub warnings: Vec<Value>,
     /// Entries by type, chapters, words, and files that are no canon.
     pub counts: BTreeMap<&'static str, usize>,
+    /// What was read as canon and why; `None` without a book.
+    pub canon: Option<Canon>,
     /// The provenance ledgers, by machine.
     pub provenance: BTreeMap<String, Verdict>,
     /// The process that has the book open for writing.
@@ -64,6 +69,7 @@ impl Report {
             keychain: statuses(&Keys::new(surroundings)),
             warnings: vec![],
             counts: BTreeMap::new(),
+            canon: None,
             provenance: BTreeMap::new(),
             open_in: None,
         }
@@ -110,6 +116,7 @@ impl Workbench {
             keychain: statuses(self.keys()),
             warnings: config_warnings.chain(book_warnings).collect(),
             counts,
+            canon: Some(Canon::of(&book)),
             provenance: self.ledger().verify().unwrap_or_default().into_iter().collect(),
             open_in: self.writer().ok().flatten().map(|holder| holder.pid),
         }

@@ -31,7 +31,8 @@ impl<'a> NodeRow<'a> {
 impl Workbench {
     /// Returns the relationships of the whole Codex: everyone and everything that has one.
     pub fn graph(&self) -> Graph {
-        Graph::of(&self.book())
+        let book = self.book();
+        self.index_of(&book).graph(&book).clone()
     }
 
     /// Returns the part of the graph within `depth` steps of the entry of that name, and its place in it.

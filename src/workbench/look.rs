@@ -32,6 +32,10 @@ pub struct EntryRow {
     pub aliases: Vec<String>,
     /// Its main file.
     pub path: BookPath,
+    /// The heading that it stands under, where the file holds many entries.
+    pub heading: Option<String>,
+    /// What said that it is of its type, e.g. ``folder `people` ``.
+    pub type_from: String,
     /// One sentence or paragraph.
     pub summary: String,
     /// What could not be read as meant.
@@ -48,6 +52,8 @@ impl EntryRow {
             title: entry.title.clone(),
             aliases: entry.aliases.clone(),
             path: entry.path.clone(),
+            heading: entry.heading.clone(),
+            type_from: entry.type_from.to_string(),
             summary: entry.summary.clone(),
             warnings: entry.warnings.clone(),
             score,
@@ -63,7 +69,7 @@ pub struct EntryView {
     pub row: EntryRow,
     /// Frontmatter keys and values.
     pub fields: serde_json::Map<String, Value>,
-    /// The main file.
+    /// The main file; of a file that holds many entries, the part that is this one with its heading.
     pub text: String,
     /// `soul.md`, if there is one.
     pub soul: Option<String>,
@@ -184,7 +190,7 @@ impl Workbench {
         Ok(EntryView {
             row: EntryRow::of(entry, None),
             fields: entry.fields.clone(),
-            text: entry.text.to_string(),
+            text: entry.own_text().to_owned(),
             soul: entry.soul.as_ref().map(|soul| soul.text.to_string()),
             also_matched: found.also_matched.iter().map(|e| e.name.clone()).collect(),
         })
@@ -193,12 +199,16 @@ impl Workbench {
     /// Returns where an entry is mentioned in the manuscript, in reading order.
     pub fn mentions(&self, name: &str) -> Result<Vec<MentionRow>, NotFound> {
         let book = self.book();
-        let path = self.entry(None, name)?.row.path;
+        let found = self.index_of(&book).known().find(&book, None, name);
+        let Some((wanted, _)) = found.best else {
+            return Err(NotFound { what: "entry", asked: name.to_owned(), near: found.near });
+        };
+        let address = wanted.address();
         let names = mentions::Names::of(&book);
         let mut rows = vec![];
         for chapter in &book.chapters {
             for mention in names.find(&chapter.text) {
-                let Some(entry) = names.entries.get(mention.entry).filter(|e| e.path == path) else {
+                let Some(entry) = names.entries.get(mention.entry).filter(|e| e.address == address) else {
                     continue;
                 };
                 if mention.range.start < chapter.body_start {

@@ -221,4 +221,21 @@ mod tests {
         let failure = bench.learn_meanings(&bench.book()).await.unwrap_err();
         assert!(!failure.message.is_empty() && !failure.hint.is_empty());
     }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_persona_finds_by_meaning_what_no_word_tells() {
+        let folder = tempfile::tempdir().unwrap();
+        let scripts = [answer(&[[1.0, 0.0], [0.0, 1.0]]), answer(&[[0.1, 1.0]])];
+        let replayer = Replayer::start(scripts).await;
+        let bench = bench(folder.path(), &replayer.base, true);
+        let ask = crate::workbench::Ask::default();
+        let call = tokio::task::spawn_blocking(move || {
+            let besides = bench.peek(&ask, None).unwrap().besides.unwrap();
+            assert!(besides.contains("2 of 2 pieces are still to be sent"), "{besides}");
+            bench.call_tool("search_knowledge", r#"{"query": "who makes bread", "limit": null}"#, &ask)
+        });
+        let found = call.await.unwrap().unwrap();
+        assert_eq!((&found["results"][0]["name"], &found["byMeaning"]), (&"Tobias".into(), &true.into()));
+        assert_eq!(replayer.recorded()[1].body["input"], serde_json::json!(["who makes bread"]));
+    }
 }

@@ -45,6 +45,13 @@ impl Folders {
         folders
     }
 
+    /// A copy of any book.
+    pub fn copy_of(book: &Path) -> Self {
+        let folders = Self { folder: tempfile::tempdir().unwrap() };
+        copy(book, &folders.book());
+        folders
+    }
+
     pub fn book(&self) -> PathBuf {
         self.folder.path().join("book")
     }

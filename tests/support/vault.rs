@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use scritorio::domain::codex::{Entry, EntryType, TypeFrom};
 use scritorio::domain::ids::BookPath;
-use scritorio::domain::manuscript::{Chapter, NumberFrom};
+use scritorio::domain::manuscript::{Chapter, NumberFrom, StoryTime};
 
 const FIRST: [&str; 70] = [
     "Ada",
@@ -508,6 +508,6 @@ fn chapter(number: usize, words: usize, dice: &mut Dice) -> Chapter {
         words,
         text: Arc::from(text),
         body_start: 0,
-        time: scritorio::domain::manuscript::StoryTime::default(),
+        time: StoryTime::default(),
     }
 }

@@ -4,7 +4,7 @@
 //! quotation, and once.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -91,11 +91,15 @@ pub fn find<'a>(
 
 fn documents<'a>(book: &'a Book, current: Option<&BookPath>, read: &[BookPath]) -> Vec<Document<'a>> {
     let chapters = book.chapters.iter().map(|c| (&c.path, QuoteSource::Manuscript, &c.text, c.body_start));
-    let entries = book.entries.iter().flat_map(|e| {
+    // A file that holds many entries is one document.
+    let mut taken = HashSet::new();
+    let files = book.entries.iter().filter(move |e| e.heading.is_none() || taken.insert(&e.path));
+    let entries = files.flat_map(|e| {
         let soul = e.soul.iter().map(|s| (&s.path, QuoteSource::Codex, &s.text, 0));
         std::iter::once((&e.path, QuoteSource::Codex, &e.text, 0)).chain(soul)
     });
     let notes = book.notes.iter().map(|n| (&n.path, QuoteSource::Note, &n.text, 0));
+    let embedded = book.embedded.iter().map(|(path, text)| (path, QuoteSource::Codex, text, 0));
     let distance = |path: &BookPath| match () {
         () if current == Some(path) => 0,
         () if read.contains(path) => 1,
@@ -104,6 +108,7 @@ fn documents<'a>(book: &'a Book, current: Option<&BookPath>, read: &[BookPath]) 
     let mut documents: Vec<(u8, Document<'_>)> = chapters
         .chain(entries)
         .chain(notes)
+        .chain(embedded)
         .map(|(path, source, text, from)| {
             let distance = distance(path);
             let near = distance < 2;

@@ -2,9 +2,7 @@
 
 use super::horizon::Horizon;
 use super::without_comments;
-use crate::domain::numeral;
-use crate::domain::passage::fold;
-use crate::domain::story_date::{StoryDate, When};
+use crate::canon::label::place;
 
 /// What stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,62 +63,6 @@ fn tie(text: &str, horizon: &Horizon<'_>, is_heading: bool) -> Tie {
     }
     let first = text.lines().next().unwrap_or_default();
     if place(first, is_heading).is_some_and(|place| horizon.is_told(&place)) { Tie::Told } else { Tie::None }
-}
-
-/// The place that a line begins with: `- ch. 3: ...`, `**2318-06-03** - ...`, `from: 9`, `## Chapter 3`.
-fn place(line: &str, is_heading: bool) -> Option<StoryDate> {
-    let mut words = without_marks(line);
-    for lead in ["as of", "from", "since", "in", "on", "at"] {
-        if let Some(rest) = words
-            .get(..lead.len())
-            .filter(|head| head.eq_ignore_ascii_case(lead))
-            .map(|_| &words[lead.len()..])
-            && rest.starts_with([' ', ':'])
-        {
-            let rest = rest.trim_start_matches([' ', ':', '*', '_', '"']);
-            let head = head(rest).unwrap_or(rest);
-            // `from: 9`: a bare number is a chapter.
-            let place = StoryDate::of_place(&head.trim_matches(['"', '\'']).into());
-            if let Some(place) = place.filter(|place| place.when != When::Free) {
-                return Some(place);
-            }
-            words = rest;
-            break;
-        }
-    }
-    if let Some(numbered) = numeral::of_chapter(words).filter(|numbered| numbered.labelled) {
-        return Some(StoryDate {
-            text: words.to_owned(),
-            when: When::Chapter(numbered.number, numbered.number),
-        });
-    }
-    let head = head(words).or_else(|| is_heading.then_some(words))?;
-    let place = StoryDate::parse(head.trim_matches(|c: char| matches!(c, '*' | '_' | '[' | ']' | ' ')));
-    (place.when != When::Free || is_heading && !fold(&place.text).is_empty()).then_some(place)
-}
-
-/// What stands before the first mark that ends a label.
-fn head(words: &str) -> Option<&str> {
-    let ends = [": ", ":*", " - ", " \u{2013} ", " \u{2014} ", ")", "]", "|", "**", "__", ", "];
-    let end = ends.iter().filter_map(|end| words.find(end)).min();
-    end.or_else(|| words.ends_with(':').then(|| words.len() - 1)).map(|end| &words[..end])
-}
-
-/// A line without the marks of lists, quotations, tables, headings and emphasis in front.
-fn without_marks(line: &str) -> &str {
-    let mut words = line;
-    loop {
-        let bare = words.trim_start_matches(|c: char| {
-            c.is_whitespace() || matches!(c, '-' | '*' | '+' | '>' | '|' | '_' | '[' | '(' | '#' | '"' | '!')
-        });
-        let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
-        let numbered = (1..=3).contains(&digits) && bare[digits..].starts_with([')', '.']);
-        let item = numbered.then(|| &bare[digits + 1..]).filter(|rest| rest.starts_with(' '));
-        match item {
-            Some(rest) => words = rest,
-            None => return bare,
-        }
-    }
 }
 
 /// A heading, a paragraph, an item of a list with all below it, a row of a table, or a block of code.

@@ -384,6 +384,16 @@ impl Known {
         entries.into_iter().filter_map(|at| book.entries.get(at as usize)).collect()
     }
 
+    /// Returns the place of the entry that bears `name` as its name, title, file stem or alias; never for a part of a name, nor for a guess.
+    pub fn bearer(&self, book: &Book, name: &str) -> Option<usize> {
+        let found = self.exact(None, &Key::of(name));
+        let order = |(grade, at): &(Grade, u32)| {
+            let entry = book.entries.get(*at as usize);
+            (*grade, entry.map(|e| (e.name.chars().count(), e.path.clone(), e.heading.clone())), *at)
+        };
+        found.into_iter().min_by_key(order).map(|(_, at)| at as usize)
+    }
+
     /// Returns up to `limit` names and aliases that are near to `name`, nearest first: the nearest of each entry.
     pub fn near_names(
         &self,

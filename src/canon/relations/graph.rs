@@ -64,13 +64,15 @@ pub struct Neighbour<'a> {
 }
 
 impl Neighbour<'_> {
-    /// Returns the words for a row: what the middle calls it, else what it calls the middle, else the first words about it.
+    /// Returns what the middle calls it, else, behind an arrow, what it calls the middle.
+    pub fn kind(&self) -> Option<String> {
+        kinds(self.said).or_else(|| kinds(self.back).map(|kind| format!("\u{2190} {kind}")))
+    }
+
+    /// Returns the words for a row: the kind, else the first words about it.
     pub fn words(&self) -> String {
-        if let Some(kind) = kinds(self.said) {
+        if let Some(kind) = self.kind() {
             return kind;
-        }
-        if let Some(kind) = kinds(self.back) {
-            return format!("\u{2190} {kind}");
         }
         let both = self.said.iter().chain(self.back);
         both.filter_map(|said| said.description.clone()).next().unwrap_or_default()

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::words::{self, ABOUT, WHAT, WHOM, plain};
 use super::{Statement, Target};
-use crate::canon::links::{self, Link, wikilinks};
+use crate::canon::links::{Directory, Link, wikilinks};
 use crate::domain::book::Book;
 use crate::domain::codex::Entry;
 use crate::domain::frontmatter;
@@ -15,9 +15,9 @@ use crate::domain::passage::line_column;
 /// Most words of a kind: what is longer is a description.
 const KIND_WORDS: usize = 3;
 
-pub(super) fn of_entry(book: &Book, at: usize) -> Vec<Statement> {
+pub(super) fn of_entry(book: &Book, names: &Directory<'_>, at: usize) -> Vec<Statement> {
     let Some(entry) = book.entries.get(at) else { return vec![] };
-    let mut reader = Reader { book, entry, at, found: vec![] };
+    let mut reader = Reader { names, entry, at, found: vec![] };
     // The keys above a file of many entries are the file's own.
     if entry.heading.is_none() {
         reader.frontmatter();
@@ -27,7 +27,7 @@ pub(super) fn of_entry(book: &Book, at: usize) -> Vec<Statement> {
 }
 
 struct Reader<'a> {
-    book: &'a Book,
+    names: &'a Directory<'a>,
     entry: &'a Entry,
     at: usize,
     found: Vec<Statement>,
@@ -42,7 +42,7 @@ struct Words {
 
 impl Reader<'_> {
     fn target(&self, name: &str) -> Target {
-        links::named(self.book, name).map_or_else(|| Target::Unknown(shown(name)), Target::Entry)
+        self.names.named(name).map_or_else(|| Target::Unknown(shown(name)), Target::Entry)
     }
 
     fn linked(&self, text: &str, link: &Link) -> Option<Target> {
@@ -52,7 +52,7 @@ impl Reader<'_> {
         if name.is_empty() {
             return None;
         }
-        let known = links::resolve(self.book, page, part).map(Target::Entry);
+        let known = self.names.resolve(page, part).map(Target::Entry);
         Some(known.unwrap_or_else(|| {
             let last = name.rsplit('/').next().unwrap_or(name);
             Target::Unknown(
@@ -130,7 +130,7 @@ impl Reader<'_> {
         } else if sure {
             for name in text.split([',', ';']).map(str::trim).filter(|name| !name.is_empty()) {
                 let (name, rest) = name.split_once('(').map_or((name, ""), |(n, r)| (n.trim(), r));
-                if let Some(known) = links::named(self.book, name) {
+                if let Some(known) = self.names.named(name) {
                     self.push(Target::Entry(known), said(split_words(rest)), place.line_of(name));
                 }
             }
@@ -170,7 +170,7 @@ impl Reader<'_> {
         }
         for (key, value) in map {
             let line = place.line_of(key);
-            match (links::named(self.book, &shown(key)), value) {
+            match (self.names.named(&shown(key)), value) {
                 (Some(known), Value::String(words)) => {
                     let words = Words { kind: Some(shown(words)), description: None };
                     self.push(Target::Entry(known), words, line);
@@ -219,7 +219,7 @@ impl Reader<'_> {
         if !links.is_empty() {
             return links.iter().filter_map(|link| self.linked(text, link)).collect();
         }
-        if let Some(known) = links::named(self.book, text) {
+        if let Some(known) = self.names.named(text) {
             return vec![Target::Entry(known)];
         }
         let names = text.split([',', ';']).map(str::trim).filter(|name| !name.is_empty());
@@ -235,7 +235,7 @@ impl Reader<'_> {
             return self.linked_phrase(text, &links, first, (kind, line));
         }
         let Some((at, len)) = separator(text) else {
-            let known = links::named(self.book, text);
+            let known = self.names.named(text);
             if listed || known.is_some() {
                 self.push(self.target(text), with_kind(Words::default()), line);
             }
@@ -243,7 +243,7 @@ impl Reader<'_> {
         };
         let (name, rest) = (shown(&text[..at]), &text[at + len..]);
         let words = with_kind(split_words(rest));
-        if let Some(known) = links::named(self.book, &name) {
+        if let Some(known) = self.names.named(&name) {
             self.push(Target::Entry(known), words, line);
             return true;
         }
@@ -333,7 +333,7 @@ impl Reader<'_> {
         let inner = open.filter(|s| level > s.level);
         if let Some(outer) = inner {
             let about = wikilinks(heading).first().map_or_else(
-                || links::named(self.book, &shown(heading)).map(Target::Entry),
+                || self.names.named(&shown(heading)).map(Target::Entry),
                 |link| self.linked(heading, link),
             );
             let kind = kind.map(str::to_owned).or(outer.kind);
@@ -401,7 +401,7 @@ impl Reader<'_> {
             protected.trim_matches('|').split('|').map(|c| c.trim().replace('\u{1}', "\\|")).collect();
         let Some(first) = cells.first() else { return };
         let whom = wikilinks(first).first().map_or_else(
-            || links::named(self.book, &shown(first)).map(Target::Entry),
+            || self.names.named(&shown(first)).map(Target::Entry),
             |link| self.linked(first, link),
         );
         let Some(whom) = whom else { return };

@@ -152,11 +152,14 @@ fn in_yaml(block: &str, key: &str, value: &Value, eol: &str) -> Option<String> {
     }
     let mapping = parsed.tree().document().and_then(|d| d.as_mapping());
     let Some(mapping) = mapping else {
-        return block.trim().is_empty().then(|| add_line(block, &yaml::entry(key, value, eol), eol));
+        let says_nothing = block.lines().map(str::trim).all(|line| line.is_empty() || line.starts_with('#'));
+        return says_nothing.then(|| add_line(block, &yaml::entry(key, value, eol), eol));
     };
     let Some(entry) = mapping.entries().find(|e| e.key_matches(key)) else {
-        let flow = block.trim_start().starts_with('{');
-        return (!flow).then(|| add_line(block, &yaml::entry(key, value, eol), eol));
+        if block.trim_start().starts_with('{') {
+            return add_pair(block, key, value, eol);
+        }
+        return Some(add_line(block, &yaml::entry(key, value, eol), eol));
     };
     let key_end = entry.key_node()?.byte_range().end as usize;
     let node = entry.value_node()?;
@@ -238,6 +241,19 @@ fn add_line(block: &str, line: &str, eol: &str) -> String {
     } else {
         [block, eol, line].concat()
     }
+}
+
+/// One more pair in a JSON object, below the last one where that has a line of its own.
+fn add_pair(block: &str, key: &str, value: &Value, eol: &str) -> Option<String> {
+    let inner = block.trim_end().strip_suffix('}')?.trim_end();
+    let last_line = inner.rfind('\n').map(|at| &inner[at + 1..]);
+    let (comma, gap) = match last_line {
+        _ if inner.ends_with('{') => ("", String::new()),
+        Some(line) => (",", [eol, &line[..line.len() - line.trim_start().len()]].concat()),
+        None => (",", " ".to_owned()),
+    };
+    let pair = format!("{}: {value}", Value::from(key));
+    Some([inner, comma, &gap, &pair, &block[inner.len()..]].concat())
 }
 
 /// For a block that is no YAML as a whole: the one line `key: value`, where it is simple.
@@ -384,6 +400,9 @@ mod tests {
         assert_eq!(set(toml, "age", "old"), toml.replace("+++\n# top", "+++\nage = \"old\"\n# top"));
         let json = "{\n  \"type\": \"character\",\n  \"role\": \"hero\"\n}\n\nText\n";
         assert_eq!(set(json, "role", "ghost"), json.replace("hero", "ghost"));
+        assert_eq!(set(json, "age", "old"), json.replace("\"hero\"\n", "\"hero\",\n  \"age\": \"old\"\n"));
+        assert_eq!(set("{\"a\": 1}\nx", "role", "y"), "{\"a\": 1, \"role\": \"y\"}\nx");
+        assert_eq!(set("---\n# none yet\n---\nx", "role", "ghost"), "---\n# none yet\nrole: ghost\n---\nx");
     }
 
     #[test]

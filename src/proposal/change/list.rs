@@ -245,7 +245,9 @@ mod tests {
             crlf in any::<bool>(),
         ) {
             let pad = " ".repeat(indent);
-            let items: String = names.iter().map(|n| format!("{pad}- who: {:?}\n{pad}  type: aunt # c\n", n)).collect();
+            let items: Vec<String> =
+                names.iter().map(|n| format!("{pad}- who: {n:?}\n{pad}  type: aunt # c\n")).collect();
+            let items = items.concat();
             let text = format!("---\n# top\nties:\n{items}role: x   # keep\n---\n\n# X\n");
             let text = if crlf { text.replace('\n', "\r\n") } else { text };
             let item = json!({"who": name, "type": kind});

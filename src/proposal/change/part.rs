@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::{Section, append_section, core_of, line_end_before, normalise, replace_section, sections};
 use crate::domain::codex::Entry;
-use crate::domain::{frontmatter, passage};
+use crate::domain::frontmatter;
 
 /// See the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl Part {
     /// The part of an entry in its main file.
     pub fn of(entry: &Entry) -> Self {
         match &entry.heading {
-            Some(heading) => Self::below(&entry.text, entry.body.clone(), heading),
+            Some(_) => Self::below(&entry.text, entry.body.clone()),
             None => Self::file(&entry.text),
         }
     }
@@ -37,12 +37,9 @@ impl Part {
         Self { range: frontmatter::split(text).body_start..text.len(), level }
     }
 
-    fn below(text: &str, body: Range<usize>, heading: &str) -> Self {
-        let wanted = passage::fold(heading);
-        let above = sections(text)
-            .into_iter()
-            .rfind(|s| s.start < body.start && passage::fold(&s.heading) == wanted)
-            .map_or(2, |s| s.level);
+    /// `body` begins right below the entry's own heading.
+    fn below(text: &str, body: Range<usize>) -> Self {
+        let above = sections(text).iter().rfind(|s| s.start < body.start).map_or(2, |s| s.level);
         let range = if body.end < text.len() { body.start..before_rule(text, &body) } else { body };
         Self { range, level: (above + 1).min(6) }
     }
@@ -69,12 +66,8 @@ impl Part {
 
     /// Returns `text` with a new section at the end of the part.
     pub fn add_section(&self, text: &str, heading: &str, markdown: &str) -> String {
-        if self.range.end == text.len() && !text[self.range.clone()].trim().is_empty() {
-            return append_section(text, heading, self.level, markdown);
-        }
-        if self.range == (0..text.len())
-            || self.range.end == text.len() && self.range.start == frontmatter::split(text).body_start
-        {
+        let is_body = self.range.start == frontmatter::split(text).body_start;
+        if self.range.end == text.len() && (is_body || !text[self.range.clone()].trim().is_empty()) {
             return append_section(text, heading, self.level, markdown);
         }
         insert_section(text, &self.range, heading, self.level, markdown)
@@ -117,10 +110,7 @@ fn before_rule(text: &str, body: &Range<usize>) -> usize {
     let bare: String = kept[line_start..].chars().filter(|c| !c.is_whitespace()).collect();
     let is_rule = bare.len() >= 3 && ['-', '*', '_'].iter().any(|mark| bare.chars().all(|c| c == *mark));
     let before = &kept[..line_start];
-    let blank_above = before.trim_end_matches(['\n', '\r', ' ', '\t']).is_empty()
-        || before.trim_end_matches([' ', '\t', '\r']).ends_with('\n')
-            && before.trim_end_matches(['\n']).len() + 1 < before.len()
-        || before.ends_with("\r\n\r\n");
+    let blank_above = before.lines().next_back().is_none_or(|line| line.trim().is_empty());
     if is_rule && blank_above { body.start + line_start } else { body.end }
 }
 
@@ -133,7 +123,7 @@ mod tests {
     fn part(text: &str, heading: &str) -> Part {
         let all = sections(text);
         let section = all.iter().find(|s| s.heading == heading).unwrap();
-        Part::below(text, section.content.clone(), heading)
+        Part::below(text, section.content.clone())
     }
 
     #[test]

@@ -57,7 +57,7 @@ fn the_same_word_changed_twice_is_a_conflict_with_both_sides_and_the_line() {
     let both = mine.replace("Nobody", "No one");
     assert_eq!(settle(&regions, &[Pick::Mine]).unwrap(), both);
     assert_eq!(settle_all(&regions, Pick::Theirs), both.replace("boat", "train"));
-    assert_eq!(settle(&regions, &[Pick::Both]).unwrap(), both.replace("boat", "boattrain"));
+    assert_eq!(settle(&regions, &[Pick::Both]).unwrap(), both.replace("boat", "boat train"));
     assert_eq!(settle(&regions, &[]), None);
 }
 

@@ -12,6 +12,8 @@ pub struct ScenePath {
     pub path: BookPath,
     /// Whether its name holds its number.
     pub numbered: bool,
+    /// Whether its name holds its title.
+    pub titled: bool,
 }
 
 /// Suggests a path for a new scene with this number. A number that a chapter has already gives a free name beside it.
@@ -33,7 +35,9 @@ pub fn scene(book: &Book, title: &str, number: u32) -> ScenePath {
     // A name of nothing but a number that is taken gets the title, so that no second number stands in it.
     let path =
         plain.or_else(|| free_stem(&if stem.ends_with(&slug) { stem } else { format!("{stem} {slug}") }));
-    ScenePath { path: path.unwrap_or_else(fallback), numbered }
+    let path = path.unwrap_or_else(fallback);
+    let titled = path.stem().contains(&slug);
+    ScenePath { path, numbered, titled }
 }
 
 fn empty_folder(book: &Book) -> Option<String> {

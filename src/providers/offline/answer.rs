@@ -8,7 +8,7 @@ use super::Library;
 use super::craft_reading::{self, thousands};
 use super::facts::{self, plain};
 use super::missing;
-use super::plan::{error_in, found, is_context, list_in, text_in, units_in};
+use super::plan::{ADDRESS, error_in, found, is_context, list_in, text_in, units_in};
 use super::question::{Change, Question, Topic};
 use super::quoting::{marked, naming};
 use super::turn::{Done, Turn};
@@ -83,7 +83,7 @@ fn is_proposal(tool: &str) -> bool {
 /// Who or what an entry is, its facts, and where they stand.
 fn entry(output: &Value, question: &Question<'_>, library: &Library<'_>) -> String {
     let name = text_in(output, &["name"]).unwrap_or("The entry");
-    let path = text_in(output, &["path"]).unwrap_or_default();
+    let path = text_in(output, ADDRESS).unwrap_or_default();
     let title = text_in(output, &["title"]).map(|t| format!(", {}", plain(t))).unwrap_or_default();
     let kind = text_in(output, &["type"]).map(|t| format!(" ({t})")).unwrap_or_default();
     let mut lines = vec![format!("**{}**{title}{kind}. Source: `{path}`", plain(name))];
@@ -147,8 +147,8 @@ fn manuscript(output: &Value, turn: &Turn<'_>, question: &Question<'_>, library:
         if about_text {
             lines.extend(craft_reading::bullets(text, library).into_iter().map(|line| format!("- {line}")));
         }
-        for (name, entry_path) in &subjects {
-            let quotes = naming(text, library.names, entry_path, MAX_QUOTES);
+        for (name, address) in &subjects {
+            let quotes = naming(text, library.names, address, MAX_QUOTES);
             lines.extend(quotes.into_iter().map(|words| format!("- {}: {}", plain(name), marked(words))));
         }
         if about_text && unit.get("truncated").and_then(Value::as_bool) == Some(true) {
@@ -168,15 +168,16 @@ fn manuscript(output: &Value, turn: &Turn<'_>, question: &Question<'_>, library:
     parts.join("\n\n")
 }
 
-/// Name and path of every entry that the turn is about: those that a tool found, else those that the question names.
-fn subjects<'s>(turn: &'s Turn<'_>, question: &'s Question<'_>) -> Vec<(&'s str, &'s str)> {
+/// Name and address of every entry that the turn is about: those that a tool found, else those that the question names.
+fn subjects<'s>(turn: &'s Turn<'_>, question: &'s Question<'_>) -> Vec<(&'s str, String)> {
     let opened = turn.done.iter().filter(|d| is_context(d.name) && found(&d.output));
-    let mut subjects: Vec<(&str, &str)> = opened
-        .filter_map(|d| Some((text_in(&d.output, &["name"])?, text_in(&d.output, &["path"])?)))
+    let mut subjects: Vec<(&str, String)> = opened
+        .filter_map(|d| Some((text_in(&d.output, &["name"])?, text_in(&d.output, ADDRESS)?.to_owned())))
         .collect();
     for entry in &question.subjects {
-        if !subjects.iter().any(|(_, path)| *path == entry.path.as_str()) {
-            subjects.push((&entry.name, entry.path.as_str()));
+        let address = entry.address();
+        if !subjects.iter().any(|(_, known)| *known == address) {
+            subjects.push((&entry.name, address));
         }
     }
     subjects
@@ -221,11 +222,10 @@ fn search(done: &Done<'_>, turn: &Turn<'_>, question: &Question<'_>) -> Option<S
         return None;
     }
     // An entry that was opened is told in full elsewhere.
-    let opened = |path: Option<&str>| {
-        turn.done.iter().any(|d| is_context(d.name) && text_in(&d.output, &["path"]) == path)
+    let opened = |address: Option<&str>| {
+        turn.done.iter().any(|d| is_context(d.name) && text_in(&d.output, ADDRESS) == address)
     };
-    let others: Vec<String> =
-        rows.iter().filter(|r| !opened(text_in(r, &["path"]))).map(|r| row(r)).collect();
+    let others: Vec<String> = rows.iter().filter(|r| !opened(text_in(r, ADDRESS))).map(|r| row(r)).collect();
     match others.len() {
         0 => None,
         _ if matches!(question.change, Some(Change::Create { .. })) => {

@@ -123,7 +123,7 @@ fn searches(turn: &Turn<'_>, question: &Question<'_>, library: &Library<'_>, rea
     };
     if question.subjects.is_empty() || wants_time {
         let known = |found: &&Value| {
-            !question.subjects.iter().any(|e| Some(e.path.as_str()) == text_in(found, &["path"]))
+            !question.subjects.iter().any(|e| Some(e.address().as_str()) == text_in(found, ADDRESS))
         };
         calls.extend(turn.of_tool("search_codex").filter_map(|d| opened(list_in(&d.output).find(known)?)));
     }
@@ -178,20 +178,17 @@ fn stage_entry(turn: &Turn<'_>, question: &Question<'_>, library: &Library<'_>) 
 
 /// The chapter to quote from about the entries that were found: the open one, else the first that names both, else the first that names one.
 fn quoting_chapter(turn: &Turn<'_>, question: &Question<'_>, library: &Library<'_>) -> Option<String> {
-    let mut paths: Vec<&str> = question.subjects.iter().map(|e| e.path.as_str()).take(MAX_SUBJECTS).collect();
-    if paths.is_empty() {
-        paths = turn
-            .done
-            .iter()
-            .filter(|d| is_context(d.name))
-            .filter_map(|d| text_in(&d.output, &["path"]))
-            .collect();
+    let mut addresses: Vec<String> =
+        question.subjects.iter().map(|e| e.address()).take(MAX_SUBJECTS).collect();
+    if addresses.is_empty() {
+        let opened = turn.done.iter().filter(|d| is_context(d.name));
+        addresses = opened.filter_map(|d| text_in(&d.output, ADDRESS)).map(str::to_owned).collect();
     }
     let named_in = |text: &str| {
         let mentions = library.names.find(text);
         let named =
-            |path: &&&str| mentions.iter().any(|m| library.names.entries[m.entry].path.as_str() == **path);
-        paths.iter().filter(named).count()
+            |wanted: &&String| mentions.iter().any(|m| library.names.entries[m.entry].address == **wanted);
+        addresses.iter().filter(named).count()
     };
     let counts: Vec<_> =
         library.book.chapters.iter().map(|c| (c.path.as_str(), named_in(c.body()))).collect();
@@ -334,6 +331,9 @@ pub fn error_in(output: &Value) -> Option<&str> {
 pub fn found(output: &Value) -> bool {
     output.get("error").is_none() && output.get("found").and_then(Value::as_bool) != Some(false)
 }
+
+/// What tells an entry in a result from all others: its address, or its path where the file is one entry.
+pub const ADDRESS: &[&str] = &["address", "path"];
 
 /// The first of `fields` that holds text.
 pub fn text_in<'v>(value: &'v Value, fields: &[&str]) -> Option<&'v str> {

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::canon::{lookup, manuscript};
+use crate::canon::lookup::{self, Strength};
+use crate::canon::manuscript;
 use crate::domain::book::Book;
 use crate::domain::codex::{Entry, EntryType};
 use crate::domain::passage::fold;
@@ -249,16 +250,19 @@ fn subjects<'a>(text: &str, book: &'a Book) -> Vec<&'a Entry> {
     let mut found: Vec<(usize, &Entry)> = vec![];
     for (name, entry) in names {
         while let Some(at) = asked.find(&name) {
-            if !found.iter().any(|(_, e)| e.path == entry.path) {
+            if !found.iter().any(|(_, e)| std::ptr::eq(*e, entry)) {
                 found.push((at, entry));
             }
             asked.replace_range(at + 1..at + name.len() - 1, &"\u{1}".repeat(name.len() - 2));
         }
     }
+    let known = lookup::Known::of(book);
     for run in capitalised(text) {
         let Some(at) = asked.find(&format!(" {} ", spaced(&run))) else { continue };
-        let Some((entry, _)) = lookup::find(book, None, &run).best else { continue };
-        if !found.iter().any(|(_, e)| e.path == entry.path) {
+        // The first word of a question may look like a name that is spelled wrongly.
+        let best = known.find(book, None, &run).best.filter(|(_, strength)| *strength < Strength::Near);
+        let Some((entry, _)) = best else { continue };
+        if !found.iter().any(|(_, e)| std::ptr::eq(*e, entry)) {
             found.push((at, entry));
         }
     }

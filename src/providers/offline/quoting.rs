@@ -35,10 +35,9 @@ pub fn quotable(stretch: &str) -> Option<&str> {
     (fits && is_whole('*') && is_whole('_')).then_some(longest)
 }
 
-/// Finds up to `limit` quotations that name the entry at `path`, in reading order.
-pub fn naming<'t>(text: &'t str, names: &Names, path: &str, limit: usize) -> Vec<&'t str> {
-    let is_named =
-        |piece: &str| names.find(piece).iter().any(|m| names.entries[m.entry].path.as_str() == path);
+/// Finds up to `limit` quotations that name the entry at `address`, in reading order.
+pub fn naming<'t>(text: &'t str, names: &Names, address: &str, limit: usize) -> Vec<&'t str> {
+    let is_named = |piece: &str| names.find(piece).iter().any(|m| names.entries[m.entry].address == address);
     best(text, limit, is_named)
 }
 

@@ -241,3 +241,83 @@ fn below(all: &[Heading], at: usize) -> usize {
     let deeper = |next: &&Heading| next.level > all[at].level;
     all[at + 1..].iter().take_while(deeper).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::BookPath;
+
+    fn split(path: &str, place: Place, text: &str) -> Vec<Entry> {
+        let words = Vocabulary::default();
+        let file = Loaded::of(BookPath::new(path).unwrap(), text.into(), &words);
+        entries(&file, &Page::of(file.body()), place, &words)
+    }
+
+    fn names(path: &str, place: Place, text: &str) -> Vec<String> {
+        split(path, place, text).into_iter().map(|e| format!("{} {}", e.entry_type, e.name)).collect()
+    }
+
+    #[test]
+    fn a_list_is_split_and_what_only_looks_like_one_is_not() {
+        let table: [(&str, &str, &[&str]); 12] = [
+            (
+                "characters.md",
+                "# Characters\n## Mira\n### Voice\n## Tobias\n",
+                &["character Mira", "character Tobias"],
+            ),
+            ("characters.md", "# Mira\n# Tobias\n", &["character Mira", "character Tobias"]),
+            ("characters.md", "## Overview\n## Mira\n", &["character Mira"]),
+            ("places.md", "---\ntitle: Places\n---\nMira\n====\n", &["location Mira"]),
+            ("characters.md", "# Characters\n", &[]),
+            ("characters.md", "## Appearance\n## Background\n## Mira\n", &[]),
+            ("characters.md", "---\nname: The Cast\n---\n## Mira\n", &[]),
+            ("characters.md", "---\naliases: [cast]\n---\n## Mira\n", &[]),
+            ("characters.md", "---\ntype: character\n---\n## Mira\n", &[]),
+            ("character.md", "## Mira\n## Tobias\n", &[]),
+            ("magic.md", "## Rules\n## Costs of it\n", &[]),
+            ("characters/index.md", "## Mira\n", &[]),
+        ];
+        for (path, text, expected) in table {
+            assert_eq!(names(path, Place::Codex, text), expected, "{path} {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_bible_is_split_where_that_is_sure() {
+        let text = "# Characters\n## Mira\n# Places\n## Lantern\n# Magic\nNone.\n# Plans\n## More\n";
+        let all = ["character Mira", "location Lantern", "concept Magic"];
+        assert_eq!(names("notes on it.md", Place::Codex, text), all);
+        assert_eq!(names("bible.md", Place::AmongChapters, text), all);
+        let one = "# The Hollow Crown\n## Characters\n### Minor\n#### Mira\n";
+        assert_eq!(names("Series Bible.md", Place::Elsewhere, one), ["character Mira"]);
+        assert_eq!(names("world.md", Place::Codex, one), ["character Mira"]);
+        let none: [&str; 0] = [];
+        assert_eq!(
+            names("thoughts.md", Place::Elsewhere, one),
+            none,
+            "one heading elsewhere says too little"
+        );
+        assert_eq!(names("lantern.md", Place::Typed(EntryType::Location), text), none);
+        assert_eq!(names("bible.md", Place::Codex, "# Characters\n# Places\n"), none);
+        assert_eq!(names("bible.md", Place::Codex, "# Characters\n## Appearance\n"), none);
+    }
+
+    #[test]
+    fn an_entry_has_what_stands_below_its_heading_and_nothing_else() {
+        let text = "---\ntitle: Cast\n---\n# Cast\n\nAll of them.\n\n## [[Mira|Mira Okafor]] (aka Mouse)\nRole: pilot\n\nShe flies.\n\n### Wound\nDeep.\n\n## Lantern\ntype:: place\n\n## Lantern\n";
+        let all = split("cast.md", Place::Codex, text);
+        let mira = &all[0];
+        assert_eq!((mira.name.as_str(), mira.aliases.as_slice()), ("Mira Okafor", &["Mouse".to_owned()][..]));
+        assert_eq!(mira.body(), "Role: pilot\n\nShe flies.\n\n### Wound\nDeep.\n\n");
+        assert_eq!((mira.line(), mira.summary.as_str()), (8, "She flies."));
+        assert_eq!(mira.fields["Role"], "pilot");
+        assert_eq!(mira.address(), "cast.md#Mira Okafor (aka Mouse)");
+        assert!(mira.own_text().starts_with("## [[Mira|") && mira.own_text().ends_with("Deep.\n\n"));
+        assert_eq!(
+            (all[1].entry_type, &all[1].type_from),
+            (EntryType::Location, &TypeFrom::Key("type".into()))
+        );
+        assert_eq!((all[2].heading.as_deref(), all[2].body()), (Some("Lantern (2)"), ""));
+        assert_eq!((all[2].warnings[0].line, all[2].warnings[0].column), (18, 1));
+    }
+}

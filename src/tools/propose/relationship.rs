@@ -87,7 +87,7 @@ impl ProposeTool for RecordRelationship {
             files,
             edited: false,
         };
-        Ok(draft(proposal, source, target, lines))
+        Ok(draft(proposal, source, target, &lines))
     }
 }
 
@@ -129,15 +129,21 @@ fn entry<'a>(
     }
     let shown = safe_text::line(&shorten(name, 60)).into_owned();
     let found = lookup::find(desk.book, None, name);
-    let Some((best, strength)) = found.best else {
-        let near = lookup::near_names(desk.book, None, name, NEAR);
+    // A name that is a slip away is a guess: two files would change for it.
+    let sure = found.best.filter(|(_, strength)| *strength < Strength::Near);
+    let Some((best, strength)) = sure else {
+        let mut near: Vec<String> = found.best.iter().map(|(entry, _)| entry.name.clone()).collect();
+        near.extend(lookup::near_names(desk.book, None, name, NEAR));
+        let mut seen = std::collections::BTreeSet::new();
+        near.retain(|name| seen.insert(name.clone()));
+        near.truncate(NEAR);
         let message = format!(
             "there is no entry `{shown}` for `{field}`, so nothing is proposed; use a near name, search_codex, or propose_codex_create first"
         );
         return Err(ToolError::refused(message, json!({"field": field, "near": near})));
     };
     let mut others = found.also_matched;
-    if strength != Strength::Partial {
+    if strength < Strength::Partial {
         // Another entry of the very same name is as good an answer, whatever its length or path.
         others.extend(lookup::same_name(desk.book, name).into_iter().filter(|e| !std::ptr::eq(*e, best)));
     }
@@ -148,7 +154,7 @@ fn entry<'a>(
         let message = format!("`{shown}` may be several entries; give the whole name in `{field}`");
         return Err(ToolError::refused(message, json!({"field": field, "candidates": candidates})));
     }
-    if strength == Strength::Partial {
+    if strength >= Strength::Partial {
         warnings.push(format!("`{shown}` was taken to be {}.", best.name));
     }
     Ok(best)
@@ -169,20 +175,20 @@ fn files(
         order.reverse();
     }
     let mut texts = [there.holder.text.to_string(), back.holder.text.to_string()];
-    let mut lines = [None, None];
+    let mut added = [None, None];
     let mut known = vec![];
     for (at, bond) in order {
         let file = if shared { 0 } else { at };
-        match bond.record(&texts[file], &links) {
+        match bond.record(&texts[file], links) {
             Recorded::Already(line) => known.push((at, bond, line)),
             Recorded::Unsafe(why) => {
                 let path = &bond.holder.path;
                 let message = format!("the relationships in {path} can't be added to: {why}");
                 return Err(ToolError::refused(message, json!({"path": path})));
             }
-            Recorded::Added { text, lines: added } => {
+            Recorded::Added { text, lines } => {
                 texts[file] = text;
-                lines[at] = Some(added);
+                added[at] = Some(lines);
             }
         }
     }
@@ -207,10 +213,10 @@ fn files(
             files.push(changed_file(&holder.path, &holder.text, text));
         }
     }
-    Ok((files, lines.into_iter().flatten().collect()))
+    Ok((files, added.into_iter().flatten().collect()))
 }
 
-fn draft(proposal: Proposal, source: &Entry, target: &Entry, lines: Vec<String>) -> Draft {
+fn draft(proposal: Proposal, source: &Entry, target: &Entry, lines: &[String]) -> Draft {
     let paths: Vec<_> = proposal.files.iter().map(|f| f.path.clone()).collect();
     let result = json!({
         "applied": false,

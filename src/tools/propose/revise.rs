@@ -27,7 +27,9 @@ pub(super) fn revise(desk: &Desk<'_>, revision: &Revision<'_>) -> Result<Draft, 
         }
     }
     let found = lookup::find(desk.book, Some(revision.entry_type), revision.name);
-    let Some((entry, strength)) = found.best else { return Ok(no_entry(desk, revision)) };
+    // A change is never made on a guess at a misspelled name.
+    let sure = found.best.filter(|(_, strength)| *strength < Strength::Near);
+    let Some((entry, strength)) = sure else { return Ok(no_entry(desk, revision)) };
     let mut warnings = vec![];
     if !found.also_matched.is_empty() {
         let others: Vec<&str> = found.also_matched.iter().map(|e| e.path.as_str()).collect();
@@ -189,6 +191,7 @@ fn draft(desk: &Desk<'_>, revision: &Revision<'_>, entry: &Entry, change: &Chang
 mod tests {
     use super::*;
     use crate::domain::passage::sha256_hex;
+    use crate::proposal::change;
     use crate::tools::Outcome;
     use crate::tools::desk::Seen;
     use crate::tools::testing::{Shelf, call};
@@ -372,6 +375,162 @@ mod tests {
         let error = update(&self::shelf(), &Seen::default(), &args).unwrap_err().to_result();
         assert_eq!(error["error"]["field"], "targetSection");
         assert!(error["error"]["allowed"].as_array().unwrap().contains(&json!("Voice")));
+    }
+
+    /// Two entries in one file, each with a section of the same name.
+    fn one_file() -> (Shelf, &'static str) {
+        const FILE: &str = "# People\n\n## Mira\n\nRole: pilot\nHome:: [[Lantern]]\n\nListens.\n\n### Voice\n\nDry.\n\n## Tobias\n\nSings.\n\n### Voice\n\nWarm.\n";
+        let mut shelf = Shelf::new().entry("codex/characters.md", FILE);
+        let whole = shelf.book.entries.remove(0);
+        let sections = change::sections(FILE);
+        let body = |name: &str| sections.iter().find(|s| s.heading == name).unwrap().content.clone();
+        shelf.book.entries = ["Mira", "Tobias"]
+            .map(|name| Entry {
+                name: name.into(),
+                heading: Some(name.into()),
+                body: body(name),
+                ..whole.clone()
+            })
+            .into();
+        (shelf, FILE)
+    }
+
+    #[test]
+    fn in_a_file_of_many_entries_only_the_entrys_own_part_changes() {
+        let (shelf, file) = one_file();
+        let mut seen = Seen::default();
+        seen.add(&[Material { path: shelf.book.entries[0].path.clone(), text: file.to_owned() }]);
+        let go = |args: &Value| update(&shelf, &seen, args);
+        for (name, target, mode, words, expected) in [
+            ("Mira", "Voice", "replace", "Thin.", file.replace("Dry.", "Thin.")),
+            ("Tobias", "Voice", "append", "Loud.", file.replace("Warm.", "Warm.\n\nLoud.")),
+            ("Mira", "Habits", "replace", "Tea.", file.replace("Dry.\n", "Dry.\n\n### Habits\n\nTea.\n")),
+            (
+                "Mira",
+                "Voice / At sea",
+                "replace",
+                "Lower.",
+                file.replace("Dry.\n", "Dry.\n\n#### At sea\n\nLower.\n"),
+            ),
+            ("Tobias", "Tobias", "replace", "Hums.", file.replace("Sings.", "Hums.")),
+            ("Mira", "role", "replace", "antagonist", file.replace("pilot", "antagonist")),
+            ("Mira", "home", "replace", "Home:: [[Tallow]]", file.replace("Lantern", "Tallow")),
+            ("Tobias", "role", "replace", "ally", format!("{file}\n### Role\n\nally\n")),
+        ] {
+            let args =
+                json!({"name": name, "targetSection": target, "proposedMarkdown": words, "mode": mode});
+            assert_eq!(proposed(&go(&args).unwrap()), expected, "{name} {target}");
+        }
+        for (target, words, field) in [
+            ("Voice", "Dry.\n\n## Someone else\n\nNew.", "proposedMarkdown"),
+            ("Habits", "# Everything\n", "proposedMarkdown"),
+            ("frontmatter.born", "2281", "targetSection"),
+            ("whole entry", "x", "targetSection"),
+        ] {
+            let args = json!({"name": "Mira", "targetSection": target, "proposedMarkdown": words});
+            assert_eq!(go(&args).unwrap_err().to_result()["error"]["field"], field, "{target}");
+        }
+    }
+
+    #[test]
+    fn a_heading_that_stands_twice_is_refused_with_the_names_that_tell_it_apart() {
+        let text =
+            "# Juno\n\n## Past\n\n### Notes\n\none\n\n## Now\n\n### Notes\n\ntwo\n\n## Notes\n\nthree\n";
+        let shelf = shelf().entry("codex/characters/juno.md", text);
+        let add = |target: &str, words: &str| {
+            let args =
+                json!({"name": "Juno", "targetSection": target, "proposedMarkdown": words, "mode": "append"});
+            update(&shelf, &Seen::default(), &args)
+        };
+        let told = add("Notes", "x").unwrap_err().to_result();
+        let names = ["Juno / Notes", "Juno / Now / Notes", "Juno / Past / Notes"];
+        assert_eq!(told["error"]["allowed"], json!(names));
+        for (name, old) in names.iter().zip(["three", "two", "one"]) {
+            assert_eq!(
+                proposed(&add(name, "x").unwrap()),
+                text.replace(old, &format!("{old}\n\nx")),
+                "{name}"
+            );
+        }
+        let twins = Shelf::new().entry("codex/characters/juno.md", "# Juno\n\n## A\n\none\n\n## A\n\ntwo\n");
+        let args = json!({"name": "Juno", "targetSection": "A", "proposedMarkdown": "x", "mode": "append"});
+        let told = update(&twins, &Seen::default(), &args).unwrap_err().to_string();
+        assert!(told.contains("lines 3, 7") && told.contains("ask the author"), "{told}");
+    }
+
+    #[test]
+    fn the_title_of_a_file_is_no_way_to_replace_the_whole_file() {
+        let shelf = shelf();
+        let args = json!({"targetSection": "Adrian Vale", "proposedMarkdown": "## Summary\n\nAll new.\n"});
+        let told = update(&shelf, &having_read(&shelf), &args).unwrap_err().to_result();
+        assert_eq!(told["error"]["allowed"], json!(["Summary", "Voice", "At sea"]));
+        let args = json!({"targetSection": "Adrian Vale", "proposedMarkdown": "A man."});
+        let outcome = update(&shelf, &having_read(&shelf), &args).unwrap();
+        assert_eq!(
+            proposed(&outcome),
+            VALE.replace("# Adrian Vale\n\n## S", "# Adrian Vale\n\nA man.\n\n## S")
+        );
+    }
+
+    #[test]
+    fn a_section_in_both_files_needs_the_file_to_be_named() {
+        let shelf = Shelf::new()
+            .entry("codex/characters/a/dossier.md", "# A\n\n## Fears\n\none\n")
+            .soul("codex/characters/a/soul.md", "# Soul\n\n## Fears\n\ntwo\n");
+        let add = |target: &str| {
+            let args = json!({"name": "Dossier", "targetSection": target, "proposedMarkdown": "x", "mode": "append"});
+            update(&shelf, &Seen::default(), &args)
+        };
+        let told = add("Fears").unwrap_err().to_result();
+        assert_eq!(told["error"]["allowed"], json!(["dossier.md / A / Fears", "soul.md / Soul / Fears"]));
+        for name in told["error"]["allowed"].as_array().unwrap() {
+            let outcome = add(name.as_str().unwrap()).unwrap();
+            assert!(
+                name.as_str().unwrap().starts_with(outcome.proposal.unwrap().path().unwrap().file_name())
+            );
+        }
+    }
+
+    #[test]
+    fn a_flat_character_moves_into_a_folder_when_it_gets_a_soul() {
+        let shelf = Shelf::new()
+            .entry("codex/characters/juno.md", "# Juno\n")
+            .note("notes/a.md", "See [her](../codex/characters/juno.md).");
+        let args = json!({"name": "Juno", "targetSection": "soul.md", "proposedMarkdown": "Wants peace."});
+        let outcome = update(&shelf, &Seen::default(), &args).unwrap();
+        let proposal = outcome.proposal.unwrap();
+        let files: Vec<_> = proposal
+            .files
+            .iter()
+            .map(|f| (f.path.as_str(), f.base.is_some(), f.proposed.as_deref()))
+            .collect();
+        assert_eq!(
+            files,
+            [
+                ("codex/characters/juno/dossier.md", false, Some("# Juno\n")),
+                ("codex/characters/juno/soul.md", false, Some("Wants peace.\n")),
+                ("codex/characters/juno.md", true, None),
+            ]
+        );
+        assert!(proposal.warnings.iter().any(|w| w.contains("notes/a.md")), "{:?}", proposal.warnings);
+        let crowded = Shelf::new()
+            .entry("codex/characters/juno.md", "# Juno\n")
+            .note("codex/characters/Juno/x.md", "x");
+        assert!(update(&crowded, &Seen::default(), &args).unwrap_err().to_string().contains("folder"));
+        let (shared, _) = one_file();
+        let args = json!({"name": "Mira", "targetSection": "soul", "proposedMarkdown": "x"});
+        assert!(update(&shared, &Seen::default(), &args).unwrap_err().to_string().contains("shares"));
+    }
+
+    #[test]
+    fn a_soul_that_is_there_is_added_to_and_replaced_by_section_only() {
+        let shelf = shelf();
+        let args = json!({"targetSection": "soul", "proposedMarkdown": "More.", "mode": "append"});
+        let outcome = update(&shelf, &Seen::default(), &args).unwrap();
+        assert_eq!(proposed(&outcome), "# Soul\n\n## Fears\n\nThe question.\n\nMore.\n");
+        let args = json!({"targetSection": "soul", "proposedMarkdown": "New."});
+        let told = update(&shelf, &having_read(&shelf), &args).unwrap_err().to_result();
+        assert_eq!(told["error"]["allowed"], json!(["soul.md / Soul", "soul.md / Fears"]));
     }
 
     #[test]

@@ -77,7 +77,7 @@ impl ProposeTool for CreateScene {
         if !place.numbered && style.number_key.is_none() && style.heading != Heading::Numbered {
             warnings.push("The chapters of this book carry no numbers, so that the new one stands where its file name or the order in scritorio.toml puts it.".to_owned());
         }
-        let file = new_file(place.path, style.document(title, number, content));
+        let file = new_file(place.path, style.document(title, number, content, place.titled));
         let order = in_order(book, &file.path, number, &mut warnings);
         let proposal = Proposal {
             id: ProposalId::mint(),
@@ -107,16 +107,13 @@ fn in_order(book: &Book, path: &BookPath, number: u32, warnings: &mut Vec<String
     let settings = BookPath::new("scritorio.toml").ok()?;
     let item = spelled.spell(path);
     let next = (before < order.len()).then_some(before);
-    match settings::add_item(text, &["manuscript"], "order", next, &item) {
-        Some(changed) => Some(changed_file(&settings, text, changed)),
-        None => {
-            warnings.push(
-                "The order in scritorio.toml could not be changed safely; add the new file there by hand."
-                    .into(),
-            );
-            None
-        }
+    let changed = settings::add_item(text, &["manuscript"], "order", next, &item);
+    if changed.is_none() {
+        let message =
+            "The order in scritorio.toml could not be changed safely; add the new file there by hand.";
+        warnings.push(message.to_owned());
     }
+    Some(changed_file(&settings, text, changed?))
 }
 
 /// How the order of the settings spells its files.
@@ -215,14 +212,16 @@ impl Style {
         }
     }
 
-    fn document(&self, title: &str, number: u32, content: &str) -> String {
+    /// `named` says that the file's name holds the title.
+    fn document(&self, title: &str, number: u32, content: &str, named: bool) -> String {
         let eol = self.eol;
         let content = change::normalise(content, eol);
         let mut fields: Vec<(&str, Value)> = vec![];
         fields.extend(self.title_key.as_deref().map(|key| (key, json!(title))));
         fields.extend(self.number_key.as_deref().map(|key| (key, json!(number))));
         let mut out = self.block(&fields);
-        if self.heading != Heading::No && !begins_with_heading(&content) {
+        let said = named || self.title_key.is_some();
+        if (self.heading != Heading::No || !said) && !begins_with_heading(&content) {
             let label =
                 if self.heading == Heading::Numbered { format!("Chapter {number}: ") } else { String::new() };
             out.push_str(&["# ", &label, title, eol, if content.is_empty() { "" } else { eol }].concat());

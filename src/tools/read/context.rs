@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::story_time::{as_of, override_fields};
+use super::story_time::{as_of, in_timeline, override_fields};
 use super::{NAME, not_found, shorten, shorten_value};
 use crate::canon::lookup::Strength;
+use crate::canon::relations::Neighbour;
 use crate::domain::codex::{Entry, EntryType};
 use crate::domain::passage;
 use crate::tools::{Desk, Evidence, Force, Material, ReadTool, Reading, ToolError};
@@ -19,6 +20,12 @@ const FIELD_ITEMS: usize = 24;
 
 /// Most entries that are named beside the best one.
 const MAX_ALSO: usize = 8;
+
+/// Most embedded files that are shown.
+const MAX_EMBEDS: usize = 4;
+/// Most relationships that are told, and most characters of each side's words.
+const MAX_RELATED: usize = 16;
+const RELATION_CHARS: usize = 80;
 
 /// Fields that the result has under its own names.
 const GIVEN: [&str; 8] = ["type", "name", "title", "aliases", "alias", "aka", "summary", "description"];
@@ -139,6 +146,9 @@ fn describe(desk: &Desk<'_>, entry: &Entry, strength: Strength, also: &[&Entry])
     told.insert("found".into(), json!(true));
     told.insert("project".into(), json!(desk.book.name));
     told.insert("path".into(), json!(entry.path));
+    if entry.heading.is_some() {
+        told.insert("address".into(), json!(entry.address()));
+    }
     told.insert("type".into(), json!(entry.entry_type));
     told.insert("name".into(), json!(entry.name));
     told.insert("title".into(), json!(entry.title));
@@ -158,11 +168,30 @@ fn describe(desk: &Desk<'_>, entry: &Entry, strength: Strength, also: &[&Entry])
     if let Some(facts) = as_of {
         told.insert("asOf".into(), facts);
     }
+    if entry.entry_type == EntryType::Event {
+        told.insert("timeline".into(), in_timeline(desk, entry));
+    }
+    let related = relationships(desk, entry);
+    if !related.is_empty() {
+        told.insert("relationships".into(), Value::Array(related));
+    }
     let body = entry.body().trim();
     let excerpt = passage::cut(body, limit);
     let mut cut = summary_cut || fields_cut || !omitted.is_empty() || excerpt.len() < body.len();
     told.insert("excerpt".into(), json!(excerpt));
     give(&mut reading, &entry.path, excerpt);
+    let embeds = desk.book.embeds(entry);
+    let mut shown = vec![];
+    for (path, text) in embeds.iter().take(MAX_EMBEDS) {
+        let part = passage::cut(text, limit);
+        cut |= part.len() < text.len();
+        shown.push(json!({"path": path, "excerpt": part}));
+        give(&mut reading, path, part);
+    }
+    if !shown.is_empty() {
+        cut |= shown.len() < embeds.len();
+        told.insert("embeds".into(), json!(shown));
+    }
     if let Some(soul) = &entry.soul {
         let whole = soul.text.trim_start_matches('\u{feff}').trim();
         let part = passage::cut(whole, limit);
@@ -171,7 +200,7 @@ fn describe(desk: &Desk<'_>, entry: &Entry, strength: Strength, also: &[&Entry])
         give(&mut reading, &soul.path, part);
     }
     if !also.is_empty() {
-        let named = also.iter().take(MAX_ALSO).map(|e| json!({"name": e.name, "path": e.path}));
+        let named = also.iter().take(MAX_ALSO).map(|e| json!({"name": e.name, "path": e.address()}));
         told.insert("alsoMatched".into(), named.collect());
     }
     if let Some(warning) = entry.warnings.first() {
@@ -185,6 +214,24 @@ fn describe(desk: &Desk<'_>, entry: &Entry, strength: Strength, also: &[&Entry])
     reading.evidence.truncated = cut;
     reading.result = Value::Object(told);
     reading
+}
+
+/// Who and what is told to belong to the entry, on either side: its name, what the entry calls it, and what it calls the entry.
+fn relationships(desk: &Desk<'_>, entry: &Entry) -> Vec<Value> {
+    let graph = desk.index.graph(desk.book);
+    let Some(at) = graph.place(&entry.address()) else { return vec![] };
+    let row = |neighbour: &Neighbour<'_>| {
+        let mut row = Map::new();
+        row.insert("name".into(), json!(graph.nodes[neighbour.node].name));
+        for (key, said) in [("kind", neighbour.said), ("theySay", neighbour.back)] {
+            let words = said.iter().find_map(|said| said.kind.as_deref().or(said.description.as_deref()));
+            if let Some(words) = words {
+                row.insert(key.into(), json!(shorten(words, RELATION_CHARS)));
+            }
+        }
+        Value::Object(row)
+    };
+    graph.neighbours(at).iter().take(MAX_RELATED).map(row).collect()
 }
 
 fn give(reading: &mut Reading, path: &crate::domain::ids::BookPath, text: &str) {
@@ -264,6 +311,47 @@ mod tests {
             outcome.result["near"].as_array().unwrap().contains(&json!("Adrian Vale")),
             "{}",
             outcome.result
+        );
+    }
+
+    #[test]
+    fn of_a_file_with_many_entries_only_the_part_is_told_and_embedded_files_are_shown() {
+        let mut shelf = shelf();
+        let text = "## Juno\nMends sails.\n\n## Pell\n![[Pell - short]]\n\nRings.\n";
+        let pell = crate::domain::codex::Entry {
+            path: crate::domain::ids::BookPath::new("codex/characters.md").unwrap(),
+            name: "Pell".into(),
+            text: text.into(),
+            body: text.find("![[").unwrap()..text.len(),
+            heading: Some("Pell".into()),
+            soul: None,
+            ..shelf.book.entries[0].clone()
+        };
+        shelf.book.entries.push(pell);
+        let short = crate::domain::ids::BookPath::new("fragments/Pell - short.md").unwrap();
+        shelf.book.embedded.insert(short.clone(), "---\na: 1\n---\nPaid by the peal.\n".into());
+        let outcome = call(&shelf.desk(), "get_character_context", &json!({"name": "Pell"})).unwrap();
+        assert_eq!(outcome.result["address"], "codex/characters.md#Pell");
+        assert_eq!(outcome.result["excerpt"], "![[Pell - short]]\n\nRings.");
+        assert_eq!(outcome.result["embeds"], json!([{"path": short, "excerpt": "Paid by the peal."}]));
+        assert!(outcome.evidence.resolved.contains(&short));
+        assert!(shelf.book.document(&short).unwrap().1.contains("Paid by the peal."));
+    }
+
+    #[test]
+    fn relationships_are_told_as_either_side_states_them() {
+        let shelf = shelf().entry(
+            "codex/characters/mira.md",
+            "---\nname: Mira\nrelationships: [{character: Adrian Vale, type: captain}]\n---\n",
+        );
+        let told = |name: &str| {
+            let outcome = call(&shelf.desk(), "get_character_context", &json!({ "name": name })).unwrap();
+            outcome.result["relationships"].clone()
+        };
+        assert_eq!(told("Mira"), json!([{"name": "Adrian Vale", "kind": "captain"}]));
+        assert_eq!(
+            told("Adrian Vale"),
+            json!([{"name": "Mira", "theySay": "captain"}, {"name": "Halcyon", "kind": "ship"}])
         );
     }
 

@@ -42,7 +42,7 @@ pub(super) fn not_empty(query: &str) -> Result<&str, ToolError> {
 
 /// A score as it is told.
 pub(super) fn rounded(score: f64) -> f64 {
-    (score * 100.0).round() / 100.0
+    (score * 10_000.0).round() / 10_000.0
 }
 
 /// Results in the making.

@@ -2,10 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::found::{Found, Limit, not_empty};
+use crate::canon::meaning;
 use crate::canon::search::{self, Piece};
+use crate::domain::safe_text;
 use crate::tools::{Desk, ReadTool, Reading, ToolError};
 
 /// See [`ReadTool::about`].
@@ -40,7 +42,7 @@ impl ReadTool for SearchKnowledge {
     fn read(&self, desk: &Desk<'_>, args: Args) -> Result<Reading, ToolError> {
         let query = not_empty(&args.query)?;
         let limit = LIMIT.of(args.limit)?;
-        let pieces = search::knowledge(desk.index, desk.book, query, limit);
+        let (pieces, by_meaning) = pieces(desk, query, limit);
         let mut found = Found::new(desk);
         for piece in &pieces {
             let shown = |text: &str, paragraph| search::told(desk.index, text, paragraph, query, EXCERPT);
@@ -96,7 +98,27 @@ impl ReadTool for SearchKnowledge {
             Piece::Manuscript(_) => "chapter".to_owned(),
             Piece::Note(_) => "note".to_owned(),
         });
-        Ok(found.reading(json!({"project": desk.book.name, "query": query}), "results", limit))
+        let mut about = json!({"project": desk.book.name, "query": query});
+        if let Some(by_meaning) = by_meaning {
+            about["byMeaning"] = by_meaning;
+        }
+        Ok(found.reading(about, "results", limit))
+    }
+}
+
+/// What words find, joined with what is near in meaning where the author switched that on; and what is told of the latter.
+fn pieces<'a>(desk: &Desk<'a>, query: &str, limit: usize) -> (Vec<Piece<'a>>, Option<Value>) {
+    let Some(finder) = desk.meaning else {
+        return (search::knowledge(desk.index, desk.book, query, limit), None);
+    };
+    let words = search::knowledge(desk.index, desk.book, query, LIMIT.most);
+    let all = meaning::pieces(desk.book);
+    match finder.nearest(&all, query, LIMIT.most) {
+        Ok(near) => (meaning::join(words, &near, limit), Some(json!(true))),
+        Err(why) => {
+            let words = words.into_iter().take(limit).collect();
+            (words, Some(json!(format!("not searched by meaning: {}", safe_text::line(&why)))))
+        }
     }
 }
 

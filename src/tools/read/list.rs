@@ -95,6 +95,9 @@ pub(super) fn brief(entry: &Entry, summary_chars: usize) -> Value {
         line["aliases"] = json!(entry.aliases);
     }
     line["path"] = json!(entry.path);
+    if entry.heading.is_some() {
+        line["address"] = json!(entry.address());
+    }
     let summary = shorten(&entry.summary, summary_chars);
     if !summary.is_empty() {
         line["summary"] = json!(summary);

@@ -5,11 +5,15 @@ use serde_json::{Map, Value, json};
 use super::list::brief;
 use super::shorten_value;
 use crate::canon::story_time;
+use crate::canon::timeline::{self, Kind, Placed, Row};
 use crate::domain::codex::Entry;
 use crate::tools::Desk;
 
 /// Longest fact in a line of a list, in characters.
 const BRIEF_FACT: usize = 120;
+
+/// Most rows of the timeline before an event, and behind it.
+const NEIGHBOURS: usize = 2;
 
 /// Most items of a list among the facts of such a line.
 const BRIEF_ITEMS: usize = 4;
@@ -29,6 +33,23 @@ pub(super) fn override_fields(fields: &mut Map<String, Value>, as_of: &Value) {
     }
 }
 
+/// Returns where an event stands among chapters, other events, births and deaths: its neighbours in story time.
+pub(super) fn in_timeline(desk: &Desk<'_>, event: &Entry) -> Value {
+    let rows = timeline::rows(desk.book);
+    let is_event = |row: &Row| row.kind == Kind::Event && row.path == event.path && row.title == event.name;
+    let Some((at, row)) = rows.iter().enumerate().find(|(_, row)| is_event(row)) else { return Value::Null };
+    if row.placed == Placed::None {
+        return json!({"placed": row.placed, "date": row.date, "note": "It has no date that can be ordered, and belongs to no chapter."});
+    }
+    let ordered = |row: &&Row| row.kind != Kind::Progression && row.placed != Placed::None;
+    let line =
+        |row: &Row| json!({"kind": row.kind, "title": row.title, "chapter": row.chapter, "date": row.date});
+    let mut before: Vec<Value> = rows[..at].iter().rev().filter(ordered).take(NEIGHBOURS).map(line).collect();
+    before.reverse();
+    let after: Vec<Value> = rows[at + 1..].iter().filter(ordered).take(NEIGHBOURS).map(line).collect();
+    json!({"placed": row.placed, "chapter": row.chapter, "date": row.date, "before": before, "after": after})
+}
+
 /// One entry in a line of a list, with the facts of its progressions that hold.
 pub(super) fn brief_as_of(desk: &Desk<'_>, entry: &Entry, summary_chars: usize) -> Value {
     let mut line = brief(entry, summary_chars);
@@ -42,7 +63,7 @@ pub(super) fn brief_as_of(desk: &Desk<'_>, entry: &Entry, summary_chars: usize) 
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use crate::tools::Desk;
     use crate::tools::testing::{Shelf, call, path};
@@ -67,6 +88,32 @@ mod tests {
         assert_eq!((&told["entries"][0]["asOf"], told["entries"][1].get("asOf")), (&there, None));
         let told = call(&desk, "search_codex", &json!({"query": "A"})).unwrap().result;
         assert_eq!(told["matches"][0]["asOf"], there);
+    }
+
+    #[test]
+    fn an_event_has_its_neighbours_in_story_time() {
+        let event = |name: &str, time: &str| format!("---\ntype: event\nname: {name}\n{time}\n---\n");
+        let shelf = shelf()
+            .entry("c/war.md", &event("War", "date: 2290"))
+            .entry("c/feast.md", &event("Feast", "date: 3 June 2318"))
+            .entry("c/fall.md", &event("Fall", "date: 2319"))
+            .entry("c/dream.md", &event("Dream", "date: some day"));
+        let place = |name: &str| {
+            call(&shelf.desk(), "get_event_context", &json!({"name": name})).unwrap().result["timeline"]
+                .clone()
+        };
+        let titles = |side: &Value| {
+            side.as_array().unwrap().iter().map(|row| row["title"].clone()).collect::<Vec<_>>()
+        };
+        let feast = place("Feast");
+        assert_eq!(
+            (&feast["placed"], titles(&feast["before"]), titles(&feast["after"])),
+            (&json!("date"), vec![json!("1"), json!("2")], vec![json!("Fall")])
+        );
+        assert_eq!(place("War")["before"], json!([]));
+        assert_eq!(place("Dream")["placed"], "none");
+        let character = call(&shelf.desk(), "get_character_context", &json!({"name": "A"})).unwrap();
+        assert_eq!(character.result.get("timeline"), None);
     }
 
     #[test]

@@ -73,7 +73,13 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
     let all = if app.codex.filtering {
         vec![key("list-choose", "opens"), key("cancel", "leaves")]
     } else {
-        vec![key("list-choose", "opens"), key("filter", "filter"), key("new-entry", "new")]
+        vec![
+            key("list-choose", "opens"),
+            key("filter", "filter"),
+            key("new-entry", "new"),
+            key("relationships", "graph"),
+            key("rename", "rename"),
+        ]
     };
     hints(frame, parts.hint, theme, &all);
     cursor
@@ -155,19 +161,20 @@ fn leaf(
 
 fn draw_preview(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let Some(row) = app.codex.rows.get(app.codex.selected) else { return };
-    let words = match row {
-        Row::Leaf { group: Group::Entries(_), index, .. } => app.book.entries.get(*index).map(card::preview),
-        Row::Leaf { group: Group::Chapters, index, .. } => {
-            app.book.chapters.get(*index).map(|c| {
+    let words =
+        match row {
+            Row::Leaf { group: Group::Entries(_), index, .. } => {
+                app.book.entries.get(*index).map(|entry| card::preview(entry, &app.graph))
+            }
+            Row::Leaf { group: Group::Chapters, index, .. } => app.book.chapters.get(*index).map(|c| {
                 format!("{} words, number from its {}\n\n{}", c.words, c.number_from.as_str(), c.path)
-            })
-        }
-        Row::Leaf { group: Group::Notes, index, .. } => {
-            app.book.notes.get(*index).map(|n| crate::domain::passage::cut(&n.text, 1500).to_owned())
-        }
-        Row::Group { group: Group::Entries(entry_type), .. } => Some(about(*entry_type).to_owned()),
-        Row::Group { .. } => None,
-    };
+            }),
+            Row::Leaf { group: Group::Notes, index, .. } => {
+                app.book.notes.get(*index).map(|n| crate::domain::passage::cut(&n.text, 1500).to_owned())
+            }
+            Row::Group { group: Group::Entries(entry_type), .. } => Some(about(*entry_type).to_owned()),
+            Row::Group { .. } => None,
+        };
     let Some(words) = words else { return };
     let lines = markdown::render(&words, area.width, &app.theme, &[]).lines;
     let top = app.codex.preview_top.min(lines.len().saturating_sub(1));

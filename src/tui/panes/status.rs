@@ -48,7 +48,9 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
 fn standing(app: &App, room: usize) -> String {
     let mut parts = vec![];
     parts.extend(app.document().and_then(|d| place_in_book(&app.book, d)));
-    let pending = |id: &&ProposalId| app.proposals.get(id).is_some_and(|q| q.status == Status::Pending);
+    let pending = |id: &&ProposalId| {
+        app.proposals.get(id).is_some_and(|q| matches!(q.status, Status::Pending | Status::Stale))
+    };
     let pending = app.queue.iter().filter(pending).count();
     if pending > 0 {
         parts.push(format!("{} to review", count(pending, "proposal")));

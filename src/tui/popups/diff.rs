@@ -3,9 +3,11 @@
 //! What it shows is compared in the background and handed over as [`Compared`]: a key never compares two texts. It decides nothing
 //! itself: every verdict leaves as a message.
 
+mod deciding;
 mod editing;
 mod head;
 mod marks;
+mod walking;
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +17,6 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
 use super::Reply;
-use super::field::Field;
 use crate::command::Context;
 use crate::domain::ids::ProposalId;
 use crate::proposal::Status;
@@ -24,11 +25,11 @@ use crate::tui::keymap::Keymap;
 use crate::tui::msg::{Msg, Verdict};
 use crate::tui::review::Compared;
 use crate::tui::theme::{Role, Theme};
-use crate::tui::widgets::diff::{self, Item, Look, Pages};
-use crate::tui::widgets::popup;
+use crate::tui::widgets::diff::{self, Item, Look, Pages, Shown, Taken};
+use crate::tui::widgets::{popup, text};
 use crate::workbench::QueuedProposal;
 
-use editing::{Did, Editing};
+use editing::Editing;
 pub(in crate::tui) use marks::Marks;
 
 /// Keys that decide do nothing this long after the popup was opened by a key.
@@ -57,6 +58,7 @@ pub(in crate::tui) struct DiffPopup {
     place: Place,
     opened: Instant,
     by_itself: bool,
+    /// What was compared; what is shown of it is in `pages`.
     compared: Option<Compared>,
     pages: Option<Pages>,
     /// The header that keys act on: an item of `pages`.
@@ -150,12 +152,14 @@ impl DiffPopup {
     }
 
     /// Shows what was compared.
-    pub(in crate::tui) fn show(&mut self, compared: Compared) {
-        if self.compared.as_ref() == Some(&compared) {
+    pub(in crate::tui) fn show(&mut self, mut compared: Compared) {
+        let shown = std::mem::take(&mut compared.shown);
+        let same = self.compared.as_ref() == Some(&compared);
+        if same && self.pages.as_ref().is_some_and(|pages| pages.files() == shown) {
             return;
         }
-        self.marks.fit(&compared);
-        self.pages = Some(Pages::new(compared.shown.clone(), self.look));
+        self.marks.fit(&compared.stamp, &shown);
+        self.pages = Some(Pages::new(shown, self.look));
         self.compared = Some(compared);
         self.at = self.headers().first().copied();
         self.retake();
@@ -181,6 +185,11 @@ impl DiffPopup {
     /// Shows why something was not done.
     pub(in crate::tui) fn say(&mut self, words: &str) {
         self.said = Some((format!("✗ {words}"), Role::Error));
+    }
+
+    /// What is shown of a file.
+    fn shown(&self, file: usize) -> Option<&Shown> {
+        self.pages.as_ref()?.files().get(file)
     }
 
     /// Items that keys can act on.
@@ -252,126 +261,16 @@ impl DiffPopup {
         Reply::Keep
     }
 
-    fn accept(&mut self, id: ProposalId, insists: bool) -> Reply {
-        match self.queued.status {
-            Status::Pending | Status::Stale => {}
-            Status::Undone => return Reply::Do(vec![Msg::Judge(Verdict::Redo(id))]),
-            Status::Applied => return self.not_now("It is applied already; u undoes it."),
-            Status::Rejected => return self.not_now("It was rejected. Ask again for a new one."),
-        }
-        let Some(compared) = &self.compared else {
-            return self.not_now("The texts are still being compared: a moment, please.");
-        };
-        if self.marks.has_drafts() && !insists {
-            self.insists = true;
-            return self
-                .not_now("Your edit is not kept yet: e goes on with it. Once more a accepts without it.");
-        }
-        if !self.marks.takes_anything(compared) {
-            return self
-                .not_now("Every change is left out: Space takes one in again, r rejects the proposal.");
-        }
-        let undecided = self.marks.undecided();
-        if undecided > 0 {
-            let first = self.headers().into_iter().find(|at| self.is_undecided(*at));
-            self.move_to(first);
-            return self.not_now("Choose first where both have changed the same words: 1 keeps yours, 2 takes the proposed ones, 3 both.");
-        }
-        let chosen = Marks::verdict(&self.marks.chosen, compared);
-        let picks = |file: usize| self.marks.picks.get(file).map(Vec::as_slice).unwrap_or_default();
-        let settled: Vec<(usize, String, String)> = compared
-            .files
-            .iter()
-            .enumerate()
-            .filter_map(|(i, file)| {
-                let dispute = file.dispute.as_ref()?;
-                Some((i, dispute.now.clone(), dispute.settled(picks(i))?))
-            })
-            .collect();
-        Reply::Do(vec![Msg::Judge(if settled.is_empty() {
-            Verdict::Accept(id, chosen)
-        } else {
-            Verdict::Settle(id, settled, chosen)
-        })])
-    }
-
-    fn is_undecided(&self, at: usize) -> bool {
-        match self.pages.as_ref().and_then(|p| p.items().get(at)) {
-            Some(Item::Dispute(file, dispute)) => {
-                self.marks.picks.get(*file).and_then(|f| f.get(*dispute)).is_some_and(Option::is_none)
-            }
-            _ => false,
-        }
-    }
-
-    fn reject(&mut self, id: ProposalId) -> Reply {
-        if !matches!(self.queued.status, Status::Pending | Status::Stale | Status::Undone) {
-            return self.not_now("Only a pending proposal can be rejected.");
-        }
-        let words = "A word why, if you like: the persona is told with your next question. Enter without a word rejects too.";
-        let field = Field::plain("Reject this proposal", words, move |why| {
-            let why = why.trim();
-            vec![Msg::Judge(Verdict::Reject(id, (!why.is_empty()).then(|| why.to_owned())))]
-        });
-        Reply::Do(vec![Msg::Popup(Box::new(super::Popup::Field(field)))])
-    }
-
-    fn toggle(&mut self, whole_file: bool) -> Reply {
-        if !self.is_open() {
-            return self.not_now("It was decided already.");
-        }
-        let (file, hunk) = match self.current() {
-            Some(Item::Hunk(file, hunk)) => (file, hunk),
-            Some(Item::Dispute(..)) => {
-                return self.not_now("1 keeps yours, 2 takes the proposed words, 3 both.");
-            }
-            _ => return Reply::Keep,
-        };
-        let Some(shown) = self.compared.as_ref().and_then(|c| c.files.get(file)) else { return Reply::Keep };
-        if shown.dispute.is_some() {
-            return self.not_now(
-                "This file is settled as a whole: choose above what each place becomes, or e edits it.",
-            );
-        }
-        let together = whole_file || !shown.one_by_one;
-        let Some(chosen) = self.marks.chosen.get_mut(file) else { return Reply::Keep };
-        let to = !chosen.get(hunk).copied().unwrap_or(true);
-        if together {
-            chosen.fill(to);
-        } else if let Some(one) = chosen.get_mut(hunk) {
-            *one = to;
-        }
-        Reply::Keep
-    }
-
-    fn pick(&mut self, pick: Pick) -> Reply {
-        let Some(Item::Dispute(file, dispute)) = self.current() else {
-            return self.not_now("There is nothing to choose between here.");
-        };
-        if !self.is_open() {
-            return self.not_now("It was decided already.");
-        }
-        if let Some(chosen) = self.marks.picks.get_mut(file).and_then(|f| f.get_mut(dispute)) {
-            *chosen = Some(pick);
-        }
-        self.retake();
-        // On to the next one that waits.
-        let here = self.at.unwrap_or(0);
-        let next = self.headers().into_iter().find(|at| *at > here && self.is_undecided(*at));
-        if next.is_some() {
-            self.move_to(next);
-        }
-        Reply::Keep
-    }
-
     /// Shows which sides of the places in dispute are taken.
     fn retake(&mut self) {
         let Some(pages) = &mut self.pages else { return };
         for (file, picks) in self.marks.picks.iter().enumerate() {
             for (dispute, pick) in picks.iter().enumerate() {
-                if let Some(pick) = pick {
-                    let sides = (*pick != Pick::Theirs, *pick != Pick::Mine);
-                    pages.take(file, dispute, sides);
+                let sides =
+                    self.compared.as_ref().and_then(|c| c.files.get(file)?.dispute.as_ref()?.sides(dispute));
+                if let (Some(pick), Some(sides)) = (pick, sides) {
+                    let (mine, theirs) = (*pick != Pick::Theirs, *pick != Pick::Mine);
+                    pages.take(file, dispute, Taken { mine, theirs, becomes: sides.pick(*pick) });
                 }
             }
         }
@@ -397,164 +296,6 @@ impl DiffPopup {
             }
         }
         Reply::Keep
-    }
-
-    fn go(&mut self, name: &str) {
-        let page = isize::try_from(self.body()).unwrap_or(10).saturating_sub(2).max(1);
-        match name {
-            "next-hunk" => self.walk(true),
-            "previous-hunk" => self.walk(false),
-            "diff-page-up" => self.scroll(-page),
-            "diff-page-down" => self.scroll(page),
-            "diff-start" | "diff-end" => {
-                if let Some(pages) = &mut self.pages {
-                    pages.go_to_end(name == "diff-end");
-                }
-                self.follow();
-            }
-            "next-file" | "previous-file" => self.walk_files(name == "next-file"),
-            _ => {}
-        }
-    }
-
-    /// Rows of the part that scrolls.
-    fn body(&self) -> usize {
-        usize::from(self.size.1).saturating_sub(self.lines.len())
-    }
-
-    /// Goes to the next header, but never past rows that were not on screen: those come first.
-    fn walk(&mut self, forward: bool) {
-        let headers = self.headers();
-        let here = self.at.unwrap_or(0);
-        let next = if forward {
-            headers.iter().find(|at| **at > here)
-        } else {
-            headers.iter().rev().find(|at| **at < here)
-        };
-        let window = self.pages.as_ref().map(Pages::window).unwrap_or_default();
-        let page = isize::try_from(self.body()).unwrap_or(10).saturating_sub(2).max(1);
-        match next.copied() {
-            Some(next) if window.contains(&next) => self.at = Some(next),
-            Some(next) if forward && next == window.end => self.move_to(Some(next)),
-            _ if forward => self.scroll_only(page),
-            _ => self.scroll_only(-page),
-        }
-        if !forward && next.is_some() {
-            self.follow_back(next.copied());
-        }
-    }
-
-    /// After scrolling back, the header that was aimed at is taken once it is in sight.
-    fn follow_back(&mut self, next: Option<usize>) {
-        let window = self.pages.as_ref().map(Pages::window).unwrap_or_default();
-        if next.is_some_and(|next| window.contains(&next)) {
-            self.at = next;
-        }
-    }
-
-    fn walk_files(&mut self, forward: bool) {
-        let Some(pages) = &self.pages else { return };
-        let here = self.current_file();
-        let wanted = if forward { here + 1 } else { here.saturating_sub(1) };
-        let Some(file) = pages.items().iter().position(|item| *item == Item::File(wanted)) else { return };
-        let first = self.headers().into_iter().find(|at| *at > file);
-        if let Some(pages) = &mut self.pages {
-            pages.go_to(file);
-        }
-        self.at = first.or(self.at);
-    }
-
-    /// Goes to an item and shows it.
-    fn move_to(&mut self, item: Option<usize>) {
-        let Some(item) = item else { return };
-        self.at = Some(item);
-        if let Some(pages) = &mut self.pages
-            && !pages.window().contains(&item)
-        {
-            pages.go_to(item);
-        }
-    }
-
-    pub(super) fn scroll(&mut self, rows: isize) {
-        if let Some(editing) = &mut self.editor {
-            editing.scroll(rows);
-            return;
-        }
-        self.scroll_only(rows);
-        self.follow();
-    }
-
-    fn scroll_only(&mut self, rows: isize) {
-        if let Some(pages) = &mut self.pages {
-            pages.scroll(rows);
-        }
-    }
-
-    /// Keys act on something that is in sight, where there is something.
-    fn follow(&mut self) {
-        let window = self.pages.as_ref().map(Pages::window).unwrap_or_default();
-        if self.at.is_none_or(|at| !window.contains(&at))
-            && let Some(first) = self.headers().into_iter().find(|at| window.contains(at))
-        {
-            self.at = Some(first);
-        }
-    }
-
-    fn edit(&mut self) -> Reply {
-        if !self.is_open() {
-            return self.not_now("Only a pending proposal can be edited.");
-        }
-        let index = self.current_file();
-        if let Some(draft) = self.marks.drafts.remove(&index) {
-            self.editor = Some(draft);
-            return Reply::Keep;
-        }
-        let Some(change) = self.queued.proposal.files.get(index) else { return Reply::Keep };
-        let Some(proposed) = &change.proposed else {
-            return self.not_now("This file would be removed: there is no text to edit.");
-        };
-        let Some(compared) = &self.compared else {
-            return self.not_now("The texts are still being compared: a moment, please.");
-        };
-        let dispute = compared.files.get(index).and_then(|file| file.dispute.as_ref());
-        let picks = self.marks.picks.get(index).map(Vec::as_slice).unwrap_or_default();
-        let line = match self.current() {
-            Some(Item::Dispute(file, at)) => compared
-                .shown
-                .get(file)
-                .and_then(|s| s.disputes.get(at))
-                .map_or(0, |d| d.line.saturating_sub(1)),
-            Some(Item::Hunk(file, hunk)) => {
-                let section = compared.shown.get(file).and_then(|s| s.reading.sections.get(hunk));
-                section.map_or(0, |section| section.new_lines.start)
-            }
-            _ => 0,
-        };
-        let editing = match dispute {
-            Some(dispute) => Editing::new(index, &dispute.draft(picks), line, Some(dispute.now.clone())),
-            None => Editing::new(index, proposed, line, None),
-        };
-        self.editor = Some(editing);
-        Reply::Keep
-    }
-
-    fn edit_key(&mut self, key: KeyEvent, keymap: &Keymap) -> Reply {
-        let Some(editing) = &mut self.editor else { return Reply::Keep };
-        match editing.key(key, keymap) {
-            Did::Nothing => Reply::Keep,
-            Did::Copy(words) => Reply::Do(vec![Msg::CopyText(words)]),
-            Did::Leave => {
-                self.leave_editor();
-                Reply::Keep
-            }
-            Did::Keep if !editing.is_changed() && editing.settles.is_none() => {
-                self.editor = None;
-                self.said = Some(("› Nothing was changed.".to_owned(), Role::Dim));
-                Reply::Keep
-            }
-            // It stays until the edit is kept: see `refresh`.
-            Did::Keep => Reply::Do(vec![Msg::Judge(editing.keeping(self.queued.proposal.id.clone()))]),
-        }
     }
 
     /// Leaves the editor; what was changed stays as a draft.
@@ -585,8 +326,10 @@ impl DiffPopup {
         let mut head = self.head(usize::from(width), theme);
         let most = usize::from(height) * 2 / 3;
         if head.len() > most {
+            let left = head.len() - most.saturating_sub(1);
             head.truncate(most.saturating_sub(1));
-            head.push(Line::styled("…", theme.style(Role::Warning)));
+            let words = format!("… {left} more rows: a taller window shows them");
+            head.push(Line::styled(text::fit(&words, usize::from(width)), theme.style(Role::Warning)));
         }
         let body = height.saturating_sub(head.len() as u16);
         let Some(pages) = &mut self.pages else {

@@ -59,12 +59,10 @@ impl EvidencePopup {
             Some("list-down") => self.walk(1),
             Some("list-page-up") => self.scroll(-isize::try_from(self.size.1).unwrap_or(10)),
             Some("list-page-down") => self.scroll(isize::try_from(self.size.1).unwrap_or(10)),
-            Some("list-choose") => {
-                if self.at < self.stops.len() {
-                    let (_, msg) = self.stops.swap_remove(self.at);
-                    // The proposal below closes too: the author wants to see the place.
-                    return Reply::Close(vec![Msg::CloseProposal, msg]);
-                }
+            Some("list-choose") if self.at < self.stops.len() => {
+                let (_, msg) = self.stops.swap_remove(self.at);
+                // The proposal below closes too: the author wants to see the place.
+                return Reply::Close(vec![Msg::CloseProposal, msg]);
             }
             _ => {}
         }

@@ -10,6 +10,10 @@ use crate::tui::layout::Pane;
 pub(in crate::tui) fn open(app: &App) -> Popup {
     let here = match app.focus {
         _ if matches!(app.popups.last(), Some(Popup::Diff(_))) => vec![Context::Diff],
+        _ if matches!(app.popups.last(), Some(Popup::Graph(_))) => {
+            vec![Context::Relationships, Context::List]
+        }
+        _ if matches!(app.popups.last(), Some(Popup::Rename(_))) => vec![Context::Rename, Context::List],
         Pane::Manuscript => vec![Context::Manuscript],
         Pane::Chat => vec![Context::Chat, Context::Conversation],
         Pane::Codex => vec![Context::Codex, Context::List],
@@ -29,7 +33,12 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
     }
     words
         .push_str("Every command is also in the palette. Keys can be changed under [keys] in config.toml.\n");
-    let place = if here == [Context::Diff] { "a proposal" } else { app.focus.title() };
+    let place = match here[0] {
+        Context::Diff => "a proposal",
+        Context::Relationships => "relationships",
+        Context::Rename => "renaming",
+        _ => app.focus.title(),
+    };
     Popup::Text(TextPopup::plain(&format!("Help · {place}"), &words))
 }
 
@@ -53,5 +62,7 @@ fn heading(context: Context) -> &'static str {
         Context::Codex => "CODEX",
         Context::Diff => "A PROPOSAL",
         Context::List => "LISTS",
+        Context::Relationships => "RELATIONSHIPS",
+        Context::Rename => "RENAMING",
     }
 }

@@ -1,4 +1,4 @@
-//! A new Codex entry from a template: its type, then its name.
+//! New files: a Codex entry from a template, by its type and then its name; a chapter by its title.
 
 use super::Popup;
 use super::chooser::{Chooser, Item};
@@ -22,4 +22,13 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
         Item::new(entry_type.as_str(), &format!("{count} so far"), Msg::Popup(Box::new(Popup::Field(ask))))
     });
     Popup::Chooser(Chooser::new("New Codex entry: of which type?", items.collect()))
+}
+
+/// Asks for the title of a new chapter.
+pub(in crate::tui) fn chapter() -> Popup {
+    let words = "Its title. The file comes after the last chapter, and is made when you press Enter.";
+    Popup::Field(Field::plain("New chapter", words, |title| {
+        let title = title.trim();
+        if title.is_empty() { vec![] } else { vec![Msg::NewChapter(title.to_owned())] }
+    }))
 }

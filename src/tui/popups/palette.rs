@@ -4,6 +4,7 @@ use crate::command::{COMMANDS, Command, Context};
 use crate::domain::codex::EntryType;
 
 use super::Popup;
+use super::card;
 use super::chooser::{Chooser, Item};
 use crate::tui::app::App;
 use crate::tui::msg::Msg;
@@ -13,7 +14,8 @@ use crate::tui::update::theme_names;
 /// Opens the palette.
 pub(in crate::tui) fn open(app: &App) -> Popup {
     let mut items = vec![];
-    let here = |c: Context| !matches!(c, Context::Diff | Context::List | Context::Conversation);
+    let here =
+        |c: Context| matches!(c, Context::Global | Context::Manuscript | Context::Chat | Context::Codex);
     let from_anywhere = |c: &Command| here(c.context) || c.name == "accept-all-seen";
     for command in COMMANDS.iter().filter(|c| from_anywhere(c) && !c.moves() && c.name != "palette") {
         let keys = app.keymap.keys_of(command.name);
@@ -26,7 +28,8 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
     for entry in &app.book.entries {
         let also = entry.aliases.join(", ");
         items.push(
-            Item::new(&entry.name, &also, Msg::Show(entry.path.clone(), None)).kind(kind(entry.entry_type)),
+            Item::new(&entry.name, &also, Msg::Show(entry.path.clone(), card::place(entry)))
+                .kind(kind(entry.entry_type)),
         );
         if let Some(soul) = &entry.soul {
             let label = format!("{} · soul", entry.name);

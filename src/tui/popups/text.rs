@@ -24,6 +24,8 @@ pub(in crate::tui) struct TextPopup {
     top: usize,
     /// What Enter does, with words for the hint.
     enter: Option<(&'static str, Msg)>,
+    /// What one more key does, with words for the hint.
+    also: Option<(char, &'static str, Msg)>,
     /// Text that `y` copies.
     copy: Option<String>,
 }
@@ -54,6 +56,7 @@ impl TextPopup {
             size: (0, 0),
             top: 0,
             enter: None,
+            also: None,
             copy: None,
         }
     }
@@ -61,6 +64,12 @@ impl TextPopup {
     /// Lets Enter do something.
     pub(in crate::tui) fn on_enter(mut self, words: &'static str, msg: Msg) -> Self {
         self.enter = Some((words, msg));
+        self
+    }
+
+    /// Lets one more key do something.
+    pub(in crate::tui) fn on_key(mut self, key: char, words: &'static str, msg: Msg) -> Self {
+        self.also = Some((key, words, msg));
         self
     }
 
@@ -80,6 +89,9 @@ impl TextPopup {
                 _ => {}
             }
             return Reply::Keep;
+        }
+        if let Some((_, _, msg)) = self.also.take_if(|(own, ..)| key.code == KeyCode::Char(*own)) {
+            return Reply::Close(vec![msg]);
         }
         match key.code {
             KeyCode::Esc | KeyCode::Char('q') => Reply::Close(vec![]),
@@ -136,6 +148,9 @@ impl TextPopup {
         let (width, height) = self.size;
         let more = self.lines.len() > usize::from(height);
         let mut hints = vec![("Esc".to_owned(), "close"), ("y".to_owned(), "copy")];
+        if let Some((key, words, _)) = &self.also {
+            hints.insert(0, (key.to_string(), *words));
+        }
         if let Some((words, _)) = &self.enter {
             hints.insert(0, ("Enter".to_owned(), *words));
         }

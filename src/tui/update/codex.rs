@@ -24,7 +24,8 @@ pub(super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
         "list-choose" => {
             app.codex.filtering = false;
             return if let Some(path) = app.codex.selected_path(&app.book) {
-                let mut effects = update(app, Msg::Show(path, None));
+                let place = app.codex.selected_entry(&app.book).and_then(popups::card::place);
+                let mut effects = update(app, Msg::Show(path, place));
                 effects.extend(super::commands::focus(app, super::Pane::Manuscript));
                 effects
             } else {

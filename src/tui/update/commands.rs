@@ -10,7 +10,7 @@ use super::super::msg::Notice;
 use super::super::popups;
 use super::super::theme::Theme;
 use super::super::theme_of;
-use super::{ask, chat, codex, documents, find, manuscript};
+use super::{ask, chat, codex, documents, find, manuscript, relate};
 
 /// Runs a command. One that makes no sense where the author is says so or does nothing.
 pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
@@ -76,12 +76,19 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
             app.popups.push(popups::go_to::open(app));
             vec![]
         }
+        "new-chapter" => {
+            app.popups.push(popups::new_entry::chapter());
+            vec![]
+        }
         "find" => find::open(app),
         "search" => find::in_book(app),
         "send" | "new-line" | "new-conversation" | "retry" | "edit-last" | "next-row" | "previous-row"
         | "open-row" | "copy-row" | "scroll-up" | "scroll-down" => chat::run(app, name),
         "cancel" => super::on_escape(app),
+        "timeline" => vec![Effect::Timeline],
         "filter" | "new-entry" => codex::run(app, name),
+        "relationships" => relate::relationships(app),
+        "rename" => relate::rename(app),
         _ if name.starts_with("list-") => codex::run(app, name),
         _ if app.focus == Pane::Chat && app.popups.is_empty() => chat::edit(app, name),
         _ => manuscript::run(app, name),
@@ -175,11 +182,9 @@ fn next_proposal(app: &mut App) -> Vec<Effect> {
     let pending = app.queue.iter().find(|id| with(Status::Pending)(app, id) || with(Status::Stale)(app, id));
     let chosen =
         pending.or_else(|| app.queue.iter().rev().find(|id| with(Status::Applied)(app, id))).cloned();
-    match chosen {
-        Some(id) => super::judge::review(app, &id),
-        None => {
-            app.tell(Notice::hint("There is no proposal to review. Ask a board member for a change."));
-            vec![]
-        }
-    }
+    let Some(id) = chosen else {
+        app.tell(Notice::hint("There is no proposal to review. Ask a board member for a change."));
+        return vec![];
+    };
+    super::judge::review(app, &id)
 }

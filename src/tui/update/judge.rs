@@ -11,9 +11,12 @@ use super::super::effect::Effect;
 use super::super::layout::Pane;
 use super::super::msg::{Msg, Notice, Verdict};
 use super::super::popups::Popup;
-use super::super::popups::diff::{DiffPopup, Place};
+use super::super::popups::diff::{DiffPopup, Marks, Place};
 use super::super::popups::evidence::EvidencePopup;
 use super::super::turn_lines::count;
+
+/// Proposals that are named where many are meant.
+const NAMED: usize = 5;
 
 /// How long the author has not typed before a popup opens by itself.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -174,21 +177,17 @@ fn review_beside(app: &mut App, id: &ProposalId, next: bool) -> Vec<Effect> {
     app.sitting.extend(new);
     let Some(here) = app.sitting.iter().position(|other| other == id) else { return vec![] };
     let beside = if next { here.checked_add(1) } else { here.checked_sub(1) };
-    match beside.and_then(|at| app.sitting.get(at)).cloned() {
-        Some(other) => {
-            close_top(app);
-            show(app, &other)
-        }
-        None => {
-            let words = match (app.sitting.len(), next) {
-                (1, _) => "This is the only proposal.",
-                (_, true) => "This is the last proposal.",
-                (_, false) => "This is the first proposal.",
-            };
-            app.tell(Notice::hint(words));
-            vec![]
-        }
+    if let Some(other) = beside.and_then(|at| app.sitting.get(at)).cloned() {
+        close_top(app);
+        return show(app, &other);
     }
+    let words = match (app.sitting.len(), next) {
+        (1, _) => "This is the only proposal.",
+        (_, true) => "This is the last proposal.",
+        (_, false) => "This is the first proposal.",
+    };
+    app.tell(Notice::hint(words));
+    vec![]
 }
 
 /// Takes the popup on top away, and keeps what the author did in it.
@@ -222,11 +221,12 @@ fn look_again(app: &mut App) -> Vec<Effect> {
     let Some(popup) = open_popup(app, &id) else { return vec![] };
     popup.set_place(place);
     let Some(queued) = queued else { return vec![] };
-    if popup.is_as(&queued) {
-        return vec![];
+    let waits = is_open(&queued);
+    if !popup.is_as(&queued) {
+        popup.refresh(queued);
     }
-    popup.refresh(queued);
-    vec![Effect::Compare(id)]
+    // What was decided stays as it was shown.
+    if waits { vec![Effect::Compare(id)] } else { vec![] }
 }
 
 fn judged(
@@ -241,6 +241,7 @@ fn judged(
             let words = format!("{verb}: {}", queued.proposal.summary);
             let compare = is_open(&queued);
             app.proposals.insert(id.clone(), (*queued).clone());
+            super::relate::judged(app, &queued);
             let place = place_of(app, id);
             if let Some(popup) = open_popup(app, id) {
                 popup.set_place(place);
@@ -277,11 +278,14 @@ pub(super) fn accept_all(app: &mut App) -> Vec<Effect> {
         app.tell(Notice::hint("There is no pending proposal."));
         return vec![];
     }
-    let unread = |id: &&ProposalId| !app.marks.get(*id).is_some_and(|m| m.seen_to_the_end());
+    let unread = |id: &&ProposalId| !app.marks.get(*id).is_some_and(Marks::seen_to_the_end);
     let unread: Vec<ProposalId> = waiting.iter().filter(unread).cloned().collect();
     if let Some(first) = unread.first() {
-        let names: Vec<&str> =
-            unread.iter().filter_map(|id| Some(app.proposals.get(id)?.proposal.entry.as_str())).collect();
+        let names = unread.iter().filter_map(|id| Some(app.proposals.get(id)?.proposal.entry.as_str()));
+        let mut names: Vec<&str> = names.take(NAMED).collect();
+        if unread.len() > NAMED {
+            names.push("…");
+        }
         let words = format!(
             "Nothing was accepted: {} of {} not read to the end yet ({}). This is the first.",
             unread.len(),
@@ -290,7 +294,7 @@ pub(super) fn accept_all(app: &mut App) -> Vec<Effect> {
         );
         return go_to(app, first, &words);
     }
-    let edited = waiting.iter().find(|id| app.marks.get(*id).is_some_and(|m| m.has_drafts()));
+    let edited = waiting.iter().find(|id| app.marks.get(*id).is_some_and(Marks::has_drafts));
     if let Some(id) = edited.cloned() {
         return go_to(app, &id, "Nothing was accepted: an edit of yours is not kept yet.");
     }
@@ -388,11 +392,9 @@ pub(super) fn unkept(app: &mut App) -> Vec<(String, Vec<Verdict>)> {
 
 /// Asks for what led to the proposal that is open.
 pub(super) fn evidence(app: &mut App) -> Vec<Effect> {
-    match any_popup(app) {
-        Some(popup) => vec![Effect::Evidence(popup.id().clone())],
-        None => {
-            app.tell(Notice::hint("No proposal is open."));
-            vec![]
-        }
-    }
+    let Some(popup) = any_popup(app) else {
+        app.tell(Notice::hint("No proposal is open."));
+        return vec![];
+    };
+    vec![Effect::Evidence(popup.id().clone())]
 }

@@ -2,6 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::domain::codex::Entry;
 use crate::editor::Delete;
 
 use super::super::app::App;
@@ -118,6 +119,19 @@ fn is_edit(key: KeyEvent) -> bool {
     }
 }
 
+/// The entry whose name is under the cursor.
+pub(super) fn entry_at_cursor(app: &App) -> Option<&Entry> {
+    let document = app.document()?;
+    let cursor = document.buffer.cursor();
+    let line = document.buffer.line_of(cursor);
+    let start = document.buffer.line_start(line);
+    let text = document.buffer.slice(start..document.buffer.line_end(line));
+    let at = cursor - start;
+    let mention = app.names.find(&text).into_iter().find(|m| m.range.start <= at && at <= m.range.end)?;
+    let named = app.names.entries.get(mention.entry)?;
+    app.book.entries.iter().find(|entry| entry.path == named.path && entry.address() == named.address)
+}
+
 /// Moves the cursor, for a command whose name begins with `move-`.
 pub(super) fn move_by(app: &mut App, name: &str, extend: bool) {
     let Some(motion) = motion_named(name) else { return };
@@ -128,19 +142,9 @@ pub(super) fn move_by(app: &mut App, name: &str, extend: bool) {
 
 /// Opens the card of the Codex name under the cursor.
 pub(super) fn name_card(app: &mut App) -> Vec<Effect> {
-    let entry = app.document().and_then(|document| {
-        let cursor = document.buffer.cursor();
-        let line = document.buffer.line_of(cursor);
-        let start = document.buffer.line_start(line);
-        let text = document.buffer.slice(start..document.buffer.line_end(line));
-        let at = cursor - start;
-        let mention = app.names.find(&text).into_iter().find(|m| m.range.start <= at && at <= m.range.end)?;
-        let path = &app.names.entries.get(mention.entry)?.path;
-        app.book.entry(path)
-    });
-    match entry {
+    match entry_at_cursor(app) {
         Some(entry) => {
-            let popup = card::open(&app.book, entry, &app.names);
+            let popup = card::open(&app.book, entry, &app.names, &app.graph);
             app.popups.push(popup);
         }
         None => app.tell(Notice::hint("There is no Codex name under the cursor.")),

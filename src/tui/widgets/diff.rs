@@ -20,7 +20,7 @@ use crate::domain::safe_text;
 use crate::proposal::diff::{Piece, Side};
 
 pub use items::{Item, Look};
-pub use pages::Pages;
+pub use pages::{Pages, Taken};
 pub use reading::{Part, Reading, Section};
 
 /// Columns of one side under which side by side would be unreadable.
@@ -83,6 +83,8 @@ fn one_column(part: &Part, short: bool, width: usize, theme: &Theme) -> Vec<Line
     match part {
         Part::Same(words) => same(words, width, theme),
         Part::Inside(pieces) => flow(&inside(pieces, short, theme), width, theme),
+        Part::Old(words) if words.trim().is_empty() => note(Side::Old, "", width, theme),
+        Part::New(words) if words.trim().is_empty() => note(Side::New, "", width, theme),
         Part::Old(words) => flow(&[Run::new(words, Some(Side::Old))], width, theme),
         Part::New(words) => whole_line(words, width, theme),
         Part::Note(side, words) => note(*side, words, width, theme),
@@ -131,6 +133,20 @@ fn two_columns(
         .collect()
 }
 
+/// Rows of what a dispute becomes.
+fn outcome_of_dispute(dispute: &Dispute, becomes: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let (before, after) = &dispute.around;
+    let runs = [Run::new(before, None), Run::new(becomes, Some(Side::Both)), Run::new(after, None)];
+    let mut rows = vec![Line::from(Span::styled("    it becomes", theme.style(Role::Strong)))];
+    rows.extend(flow(&runs, width.saturating_sub(4), theme).into_iter().map(shifted));
+    rows
+}
+
+fn shifted(mut row: Line<'static>) -> Line<'static> {
+    row.spans.insert(0, Span::raw("    "));
+    row
+}
+
 /// Rows of one side of a dispute, under the words that say whose it is.
 fn side_of_dispute(
     dispute: &Dispute,
@@ -161,10 +177,7 @@ fn side_of_dispute(
     }
     runs.push(Run::new(after, None));
     let mut rows = vec![head];
-    rows.extend(flow(&runs, width.saturating_sub(4), theme).into_iter().map(|mut row| {
-        row.spans.insert(0, Span::raw("    "));
-        row
-    }));
+    rows.extend(flow(&runs, width.saturating_sub(4), theme).into_iter().map(shifted));
     rows
 }
 
@@ -179,7 +192,8 @@ fn note(side: Side, words: &str, width: usize, theme: &Theme) -> Vec<Line<'stati
         Side::New => "+",
     };
     let style = plain(style(Some(side), theme)).patch(theme.style(Role::Emphasis));
-    let mut rows: Vec<Line<'static>> = text::wrap(&format!("({words})"), width.saturating_sub(GUTTER))
+    let words = if words.is_empty() { String::new() } else { format!("({words})") };
+    let mut rows: Vec<Line<'static>> = text::wrap(&words, width.saturating_sub(GUTTER))
         .into_iter()
         .map(|row| Line::from(Span::styled(format!("  {row}"), style)))
         .collect();

@@ -67,7 +67,7 @@ pub(super) enum Recorded {
 
 impl Bond<'_> {
     /// Records the bond in `text`, the holder's main file (perhaps with the other end in it already, further down).
-    pub(super) fn record(&self, text: &str, links: &Links) -> Recorded {
+    pub(super) fn record(&self, text: &str, links: Links) -> Recorded {
         let part = Part::of(self.holder);
         if let Some(line) = self.line_of_same(text, &part) {
             return Recorded::Already(line);
@@ -89,6 +89,12 @@ impl Bond<'_> {
             None => part.add_section(text, "Relationships", &format!("- {line}")),
         };
         let marker = found.first().map_or("- ", |s| list_marker(&text[s.own.clone()]));
+        // In a code block or comment that is never closed the line would say nothing.
+        let grown = changed.len().saturating_sub(text.len());
+        let after = Part { range: part.range.start..part.range.end + grown, level: part.level };
+        if self.line_of_same(&changed, &after).is_none() {
+            return Recorded::Unsafe("a line at its end would not be read as one; look for a code block or comment that is not closed, or ask the author to write it".to_owned());
+        }
         Recorded::Added { text: changed, lines: format!("{marker}{line}") }
     }
 
@@ -153,7 +159,7 @@ impl Bond<'_> {
     }
 
     /// One more item in the shape of the last one.
-    fn item(&self, items: &[Value], links: &Links) -> Value {
+    fn item(&self, items: &[Value], links: Links) -> Value {
         match items.last() {
             Some(Value::Object(shape)) if !shape.is_empty() => self.map_item(shape, links),
             Some(Value::String(shape)) => {
@@ -170,7 +176,7 @@ impl Bond<'_> {
         }
     }
 
-    fn map_item(&self, shape: &Map<String, Value>, links: &Links) -> Value {
+    fn map_item(&self, shape: &Map<String, Value>, links: Links) -> Value {
         let spelled =
             |old: &str| if old.contains("[[") { links.link(self.other) } else { self.other.name.clone() };
         let kind_key = key_of(shape, &KIND_KEYS);
@@ -207,7 +213,7 @@ impl Bond<'_> {
         Value::Object(item)
     }
 
-    fn line(&self, links: &Links) -> String {
+    fn line(&self, links: Links) -> String {
         let words = if self.words.is_empty() { String::new() } else { format!(". {}", self.words) };
         format!("{}: {}{words}", links.link(self.other), self.kind)
     }

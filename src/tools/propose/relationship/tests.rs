@@ -203,9 +203,9 @@ fn what_was_proposed_reads_as_the_same_relationship() {
         json!({"source": "Adrian Vale", "target": "Mira", "relationshipType": "rival", "description": ""});
     let shelf = shelf();
     let outcome = call(&shelf.desk(), "propose_relationship", &value).unwrap();
-    let [vale, mira] = [0, 1].map(|at| files(&outcome)[at].1.clone());
+    let [captain, officer] = [0, 1].map(|at| files(&outcome)[at].1.clone());
     let again = Shelf::new()
-        .entry("codex/characters/mira-okafor/dossier.md", &mira)
-        .entry("codex/characters/adrian-vale.md", &vale);
+        .entry("codex/characters/mira-okafor/dossier.md", &officer)
+        .entry("codex/characters/adrian-vale.md", &captain);
     assert!(call(&again.desk(), "propose_relationship", &value).is_err());
 }

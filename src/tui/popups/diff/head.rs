@@ -24,11 +24,11 @@ impl DiffPopup {
             lines
                 .extend(text::wrap(words, width).into_iter().map(|row| Line::styled(row, theme.style(role))));
         };
-        for warning in &proposal.warnings {
-            say(&format!("⚠ {warning}"), Role::Warning);
-        }
         if let Some((said, role)) = &self.said {
             say(said, *role);
+        }
+        for warning in &proposal.warnings {
+            say(&format!("⚠ {warning}"), Role::Warning);
         }
         if self.marks.has_drafts() && self.editor.is_none() {
             say(
@@ -113,7 +113,7 @@ impl DiffPopup {
             Verb::Removes => format!(" · is removed, {}", count(file.words, "word")),
             Verb::Changes => String::new(),
         });
-        let all = compared.shown[index].reading.sections.len();
+        let all = self.shown(index).map_or(0, |shown| shown.reading.sections.len());
         let chosen = (0..all).filter(|hunk| self.marks.is_chosen(index, *hunk)).count();
         if file.verb == Verb::Changes && all > 1 {
             words.push_str(&format!(" · {}", count(all, "change")));
@@ -125,23 +125,29 @@ impl DiffPopup {
     }
 
     fn hunk_words(&self, file: usize, hunk: usize) -> String {
-        let Some(shown) = self.compared.as_ref().and_then(|c| c.shown.get(file)) else {
+        let Some(shown) = self.shown(file) else {
             return String::new();
         };
         let sections = &shown.reading.sections;
         let Some(section) = sections.get(hunk) else { return String::new() };
-        let mark = match (self.is_open(), self.marks.is_chosen(file, hunk)) {
+        let shown_file = self.compared.as_ref().and_then(|c| c.files.get(file));
+        let disputed = shown_file.is_some_and(|f| f.dispute.is_some());
+        let mark = match (self.is_open() && !disputed, self.marks.is_chosen(file, hunk)) {
             (true, true) => "[x] ",
             (true, false) => "[ ] ",
             (false, _) => "",
         };
+        if shown_file.is_some_and(|f| f.verb != Verb::Changes) {
+            return format!("{mark}The whole file");
+        }
+        let change = if disputed { "Also changes" } else { "Change" };
         let place = if section.place.is_empty() { String::new() } else { format!(" · {}", section.place) };
         let line = section.old_lines.start + 1;
-        format!("{mark}Change {} of {}{place} · line {line}", hunk + 1, sections.len())
+        format!("{mark}{change} {} of {}{place} · line {line}", hunk + 1, sections.len())
     }
 
     fn dispute_words(&self, file: usize, dispute: usize) -> String {
-        let Some(shown) = self.compared.as_ref().and_then(|c| c.shown.get(file)) else {
+        let Some(shown) = self.shown(file) else {
             return String::new();
         };
         let line = shown.disputes.get(dispute).map_or(0, |d| d.line);
@@ -176,7 +182,7 @@ impl DiffPopup {
                     hints.push(key("take-proposed", "proposed"));
                     hints.push(key("keep-both", "both"));
                 } else if self.marks.count().1 > 1 {
-                    hints.push(key("toggle-hunk", "take or leave"));
+                    hints.push(key("toggle-hunk", "toggle"));
                 }
             }
             Status::Applied => hints.push(key("undo-proposal", "undo")),
@@ -186,13 +192,16 @@ impl DiffPopup {
             }
             Status::Rejected => {}
         }
+        let many = self.place.states.len() > 1;
+        if many {
+            hints.push(key("following-proposal", "next"));
+        }
+        hints.push(key("help", "keys"));
         hints.push(("Esc".to_owned(), if self.is_open() { "later" } else { "close" }));
         hints.push(key("show-evidence", "evidence"));
-        if self.place.states.len() > 1 {
-            hints.push(key("following-proposal", "next"));
+        if many {
             hints.push(key("preceding-proposal", "previous"));
         }
-        hints.push(key("help", "all keys"));
         hints.push(key("side-by-side", "side by side"));
         hints.push(key("whole-file", "whole file"));
         if self.place.states.iter().filter(|s| matches!(s, Status::Pending | Status::Stale)).count() > 1 {

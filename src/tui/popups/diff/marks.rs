@@ -9,6 +9,7 @@ use crate::domain::ids::ProposalId;
 use crate::proposal::merge::Pick;
 use crate::tui::msg::Verdict;
 use crate::tui::review::{Compared, FileShown, Verb};
+use crate::tui::widgets::diff::Shown;
 
 /// The marks on one proposal.
 #[derive(Debug, Default)]
@@ -29,14 +30,14 @@ pub(in crate::tui) struct Marks {
 
 impl Marks {
     /// Fits the marks to what is shown now. What was chosen and read holds only for the very same texts.
-    pub(super) fn fit(&mut self, compared: &Compared) {
-        let hunks: Vec<usize> = compared.shown.iter().map(|s| s.reading.sections.len()).collect();
-        let disputes: Vec<usize> = compared.shown.iter().map(|s| s.disputes.len()).collect();
-        let same = self.stamp == compared.stamp
+    pub(super) fn fit(&mut self, stamp: &str, shown: &[Shown]) {
+        let hunks: Vec<usize> = shown.iter().map(|s| s.reading.sections.len()).collect();
+        let disputes: Vec<usize> = shown.iter().map(|s| s.disputes.len()).collect();
+        let same = self.stamp == stamp
             && self.chosen.iter().map(Vec::len).eq(hunks.iter().copied())
             && self.picks.iter().map(Vec::len).eq(disputes.iter().copied());
         if !same {
-            self.stamp.clone_from(&compared.stamp);
+            stamp.clone_into(&mut self.stamp);
             self.chosen = hunks.iter().map(|n| vec![true; *n]).collect();
             self.seen = hunks.iter().map(|n| vec![false; *n]).collect();
             self.picks = disputes.iter().map(|n| vec![None; *n]).collect();

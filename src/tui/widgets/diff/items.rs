@@ -27,6 +27,8 @@ pub enum Item {
     Dispute(usize, usize),
     /// The author's side of it, or the proposed one.
     DisputeSide(usize, usize, bool),
+    /// What it becomes, once that is chosen.
+    DisputeEnd(usize, usize),
     /// The header of a hunk.
     Hunk(usize, usize),
     /// A line of the old text that stays.
@@ -72,6 +74,7 @@ pub(super) fn arrange(files: &[Shown], look: Look) -> Vec<Item> {
                 Item::Dispute(file, dispute),
                 Item::DisputeSide(file, dispute, true),
                 Item::DisputeSide(file, dispute, false),
+                Item::DisputeEnd(file, dispute),
             ]);
         }
         sections(file, shown, look, &mut items);
@@ -92,6 +95,7 @@ fn sections(file: usize, shown: &Shown, look: Look, items: &mut Vec<Item>) {
             let after = (read..start).find(near).filter(|_| hunk > 0);
             let before = (read..start).rev().find(near).filter(|line| after != Some(*line));
             items.extend(after.map(|line| Item::Near(file, line, false)));
+            items.extend((hunk > 0).then_some(Item::Blank));
             items.push(Item::Hunk(file, hunk));
             items.extend(before.map(|line| Item::Near(file, line, true)));
         }
@@ -102,7 +106,8 @@ fn sections(file: usize, shown: &Shown, look: Look, items: &mut Vec<Item>) {
     if look.whole {
         items.extend(rest.map(|line| Item::Same(file, line)));
     } else if !reading.sections.is_empty() {
-        let after = rest.into_iter().find(|line| !reading.is_blank(*line));
+        let mut rest = rest;
+        let after = rest.find(|line| !reading.is_blank(*line));
         items.extend(after.map(|line| Item::Near(file, line, false)));
     }
 }

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::super::super::theme::{Role, Theme};
 use super::super::text;
 use super::items::arrange;
-use super::{Item, Look, Shown, one_column, same, side_of_dispute, two_columns};
+use super::{Item, Look, Shown, one_column, outcome_of_dispute, same, side_of_dispute, two_columns};
 
 /// Wrapped items that are kept.
 const KEPT: usize = 4096;
@@ -21,14 +21,25 @@ struct Place {
     row: usize,
 }
 
+/// What was chosen for a place in dispute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// The author's side is in it.
+    pub mine: bool,
+    /// The proposed one is in it.
+    pub theirs: bool,
+    /// What stands there then.
+    pub becomes: String,
+}
+
 /// The window.
 #[derive(Debug, Default)]
 pub struct Pages {
     files: Vec<Shown>,
     items: Vec<Item>,
     look: Look,
-    /// For every place in dispute: whether the author's side is taken, and whether the proposed one is.
-    taken: HashMap<(usize, usize), (bool, bool)>,
+    /// What was chosen for places in dispute.
+    taken: HashMap<(usize, usize), Taken>,
     wrapped: HashMap<usize, Vec<Line<'static>>>,
     /// Width and theme that `wrapped` was made for.
     width: u16,
@@ -66,9 +77,9 @@ impl Pages {
         self.top = Place::default();
     }
 
-    /// Says which sides of a place in dispute are taken.
-    pub fn take(&mut self, file: usize, dispute: usize, sides: (bool, bool)) {
-        self.taken.insert((file, dispute), sides);
+    /// Says what was chosen for a place in dispute.
+    pub fn take(&mut self, file: usize, dispute: usize, taken: Taken) {
+        self.taken.insert((file, dispute), taken);
         self.wrapped.clear();
     }
 
@@ -219,9 +230,12 @@ impl Pages {
                 .map(|row| Line::styled(row, theme.style(Role::Warning)))
                 .collect(),
             Item::DisputeSide(f, dispute, mine) => {
-                let taken = self.taken.get(&(f, dispute)).map(|(m, t)| if mine { *m } else { *t });
+                let taken = self.taken.get(&(f, dispute)).map(|t| if mine { t.mine } else { t.theirs });
                 side_of_dispute(&file(f).disputes[dispute], mine, taken, width, theme)
             }
+            Item::DisputeEnd(f, dispute) => self.taken.get(&(f, dispute)).map_or_else(Vec::new, |taken| {
+                outcome_of_dispute(&file(f).disputes[dispute], &taken.becomes, width, theme)
+            }),
             Item::Same(f, line) => same(&file(f).reading.line(line), width, theme),
             Item::Near(f, line, end) => {
                 let words = file(f).reading.line(line);

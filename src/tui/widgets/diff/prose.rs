@@ -52,7 +52,9 @@ fn ends_a_sentence(text: &str) -> bool {
 
 fn settle(sentence: Vec<Piece>, done: &mut Vec<Piece>) {
     if reads_as_one(&sentence) {
-        sentence.into_iter().for_each(|piece| push(done, piece));
+        for piece in sentence {
+            push(done, piece);
+        }
         return;
     }
     let (old, new) = (side_of(&sentence, Side::Old), side_of(&sentence, Side::New));
@@ -88,12 +90,8 @@ pub(super) fn reads_as_one(pieces: &[Piece]) -> bool {
     if old == 0 || new == 0 {
         return true;
     }
-    let changed = |p: &Piece| p.side != Side::Both;
-    let changes = pieces
-        .iter()
-        .enumerate()
-        .filter(|(i, p)| changed(p) && (*i == 0 || !changed(&pieces[i - 1])))
-        .count();
+    let stays = |p: &Piece| p.side == Side::Both;
+    let changes = pieces.chunk_by(|a, b| stays(a) == stays(b)).filter(|run| !stays(&run[0])).count();
     let asked = if changes > FEW { COMMON_ENOUGH_FOR_MANY } else { COMMON_ENOUGH };
     both as f64 >= asked * (both + old.max(new)) as f64
 }
@@ -114,12 +112,11 @@ pub(super) fn around(text: &str, first: bool, last: bool) -> Vec<Shown> {
     let ends: Vec<usize> = text.split_sentence_bound_indices().map(|(at, _)| at).collect();
     // The first byte that is hidden, and the first one that is shown again.
     let after = |count: usize| words.get(count).map_or(text.len(), |(at, _)| *at);
-    let from = match (first, words.len()) {
-        (true, _) => 0,
-        _ => {
-            let (near, far) = (after(AROUND), after(AROUND + TO_SENTENCE));
-            ends.iter().copied().find(|end| (near..=far).contains(end)).unwrap_or(near)
-        }
+    let from = if first {
+        0
+    } else {
+        let (near, far) = (after(AROUND), after(AROUND + TO_SENTENCE));
+        ends.iter().copied().find(|end| (near..=far).contains(end)).unwrap_or(near)
     };
     let to = if last {
         text.len()
@@ -181,7 +178,7 @@ mod tests {
 
     #[test]
     fn of_a_long_paragraph_the_words_around_a_change_are_shown() {
-        let long = (0..40).map(|i| format!("This is sentence number {i}. ")).collect::<String>();
+        let long = (0..40).map(|i| format!("This is sentence number {i}. ")).collect::<Vec<_>>().concat();
         let gap =
             |shown: &[Shown]| shown.iter().find_map(|s| if let Shown::Gap(n) = s { Some(*n) } else { None });
         let before = around(&long, true, false);

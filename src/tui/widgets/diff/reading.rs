@@ -312,31 +312,25 @@ fn of_pieces(pieces: &[Piece], done: &mut Vec<Part>) {
     }
 }
 
-/// The lines of a text that is on one side alone. Blank ones are counted.
+/// The lines of a text that is on one side alone. Where all are blank they are counted.
 fn lines_of(text: &str, side: Side) -> Vec<Part> {
-    let mut parts = vec![];
-    let mut blank = 0;
-    let flush = |blank: &mut usize, parts: &mut Vec<Part>| match std::mem::take(blank) {
-        0 => {}
-        1 => parts.push(Part::Note(side, "a blank line".to_owned())),
-        n => parts.push(Part::Note(side, format!("{n} blank lines"))),
-    };
-    for line in text.split_inclusive('\n') {
-        let words = line.trim_end_matches(['\r', '\n']);
-        if side == Side::Both {
-            parts.push(Part::Same(safe_text::block(words).into_owned()));
-        } else if words.trim().is_empty() {
-            blank += 1;
-        } else {
-            flush(&mut blank, &mut parts);
-            for piece in short_pieces(words) {
-                let words = safe_text::block(piece).into_owned();
-                parts.push(if side == Side::Old { Part::Old(words) } else { Part::New(words) });
-            }
-        }
+    if side != Side::Both && text.trim().is_empty() {
+        let words = match text.split_inclusive('\n').count() {
+            1 => "a blank line".to_owned(),
+            n => format!("{n} blank lines"),
+        };
+        return vec![Part::Note(side, words)];
     }
-    flush(&mut blank, &mut parts);
-    parts
+    let part = |piece: &str| {
+        let words = safe_text::block(piece).into_owned();
+        match side {
+            Side::Both => Part::Same(words),
+            Side::Old => Part::Old(words),
+            Side::New => Part::New(words),
+        }
+    };
+    let lines = text.split_inclusive('\n').map(|line| line.trim_end_matches(['\r', '\n']));
+    lines.flat_map(short_pieces).map(part).collect()
 }
 
 /// Cuts a very long line between words, so that each piece can be shown without looking at the others.
@@ -345,7 +339,7 @@ fn short_pieces(mut line: &str) -> Vec<&str> {
     while line.len() > LONGEST {
         let near = line.floor_char_boundary(LONGEST);
         let at = line[..near].rfind(' ').map_or(near, |space| space + 1);
-        let (piece, rest) = line.split_at(at.max(1));
+        let (piece, rest) = line.split_at(at);
         pieces.push(piece);
         line = rest;
     }
@@ -424,7 +418,7 @@ pub(super) fn shortened(pieces: &[Piece]) -> Vec<(Option<Side>, String)> {
         for shown in prose::around(&piece.text, i == 0, i + 1 == pieces.len()) {
             short.push(match shown {
                 prose::Shown::Words(range) => (Some(Side::Both), piece.text[range].to_owned()),
-                prose::Shown::Gap(words) => (None, format!("[… {words} words …] ")),
+                prose::Shown::Gap(words) => (None, format!("[…\u{a0}{words}\u{a0}words\u{a0}…] ")),
             });
         }
     }

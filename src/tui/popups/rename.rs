@@ -1,0 +1,435 @@
+//! The places of a name that is changed: each with its words, what they become, and why one is left out. Nothing is written before `a`.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use crossterm::event::KeyEvent;
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Line;
+
+use super::{Popup, Reply};
+use crate::command::Context;
+use crate::domain::ids::{BookPath, ProposalId};
+use crate::proposal::Status;
+use crate::tui::document::Place as Shown;
+use crate::tui::keymap::Keymap;
+use crate::tui::msg::{Msg, Notice, Verdict};
+use crate::tui::theme::{Role, Theme};
+use crate::tui::turn_lines::count;
+use crate::tui::widgets::{popup, text};
+use crate::workbench::QueuedProposal;
+use crate::workbench::rename::{Found, Kind, Place, Renamed};
+
+/// How long after opening no key decides anything.
+const GUARD: Duration = Duration::from_millis(300);
+/// Columns that the popup has at most.
+const WIDEST: u16 = 132;
+/// Rows below the list: the place's kind and reason, its words in full.
+const DETAILS: u16 = 4;
+
+/// Whether a command must not happen by accident.
+pub(super) fn counts_alone(command: &str) -> bool {
+    matches!(command, "apply-rename" | "exempt-place" | "undo-rename")
+}
+
+/// The popup.
+pub(in crate::tui) struct RenamePopup {
+    found: Found,
+    chosen: HashSet<String>,
+    /// The place with the cursor.
+    at: usize,
+    opened: Instant,
+    /// What was done, and whether it still is.
+    done: Option<(ProposalId, Status)>,
+    /// What to tell below the list.
+    said: Option<(String, Role)>,
+    /// A rename is under way.
+    busy: bool,
+    size: (u16, u16),
+}
+
+impl std::fmt::Debug for RenamePopup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RenamePopup").field("old", &self.found.old).finish_non_exhaustive()
+    }
+}
+
+/// A row of the list.
+enum Row<'a> {
+    File(&'a BookPath, usize, usize),
+    Place(usize),
+}
+
+impl RenamePopup {
+    /// Shows the places, those that are surely meant chosen.
+    pub(in crate::tui) fn new(found: Found, now: Instant) -> Self {
+        let chosen = found.chosen();
+        Self { found, chosen, at: 0, opened: now, done: None, said: None, busy: false, size: (0, 0) }
+    }
+
+    /// Whether it is about these words, and nothing was done yet.
+    pub(in crate::tui) fn is_of(&self, found: &Found) -> bool {
+        self.done.is_none() && self.found.old == found.old && self.found.new == found.new
+    }
+
+    /// The words that it is about.
+    pub(in crate::tui) fn names(&self) -> (String, String) {
+        (self.found.old.clone(), self.found.new.clone())
+    }
+
+    /// Takes the places as they are now; what the author chose stays chosen.
+    pub(in crate::tui) fn take(&mut self, found: Found) {
+        let known: HashSet<String> = self.found.places.iter().map(|p| p.id.clone()).collect();
+        let chosen = |p: &&Place| {
+            let as_before = if known.contains(&p.id) { self.chosen.contains(&p.id) } else { p.chosen };
+            as_before && !p.exempt && !p.by_hand
+        };
+        self.chosen = found.places.iter().filter(chosen).map(|p| p.id.clone()).collect();
+        let here = self.found.places.get(self.at).map(|p| p.id.clone());
+        let place = found.places.iter().position(|p| Some(&p.id) == here.as_ref());
+        self.at = place.unwrap_or(self.at).min(found.places.len().saturating_sub(1));
+        self.found = found;
+        self.busy = false;
+    }
+
+    /// Takes what was done.
+    pub(in crate::tui) fn renamed(&mut self, renamed: &Renamed) {
+        self.busy = false;
+        self.done = Some((renamed.proposal.proposal.id.clone(), renamed.proposal.status));
+        let mut words = format!("✓ {}.", renamed.proposal.proposal.summary);
+        if !renamed.by_hand.is_empty() {
+            words.push_str(&format!(
+                " {} left as they are: they would break the frontmatter.",
+                count(renamed.by_hand.len(), "place")
+            ));
+        }
+        self.said = Some((words, Role::Success));
+    }
+
+    /// Takes the state of the rename after it was undone or redone.
+    pub(in crate::tui) fn judged(&mut self, queued: &QueuedProposal) {
+        let Some((id, status)) = &mut self.done else { return };
+        if *id != queued.proposal.id {
+            return;
+        }
+        *status = queued.status;
+        self.said = Some(match queued.status {
+            Status::Applied => (format!("✓ {}.", queued.proposal.summary), Role::Success),
+            _ => ("✓ Undone: every file is as it was, to the byte.".to_owned(), Role::Success),
+        });
+    }
+
+    /// Shows why something was not done.
+    pub(in crate::tui) fn say(&mut self, words: &str) {
+        self.busy = false;
+        self.said = Some((format!("✗ {words}"), Role::Error));
+    }
+
+    /// The files in which places are chosen.
+    pub(in crate::tui) fn files(&self) -> HashSet<&BookPath> {
+        self.found.places.iter().filter(|p| self.chosen.contains(&p.id)).map(|p| &p.path).collect()
+    }
+
+    pub(super) fn key(&mut self, key: KeyEvent, keymap: &Keymap, now: Instant) -> Reply {
+        let Some(command) = keymap.lookup(Context::Rename, &key) else { return Reply::Keep };
+        if self.busy && command.name != "cancel" {
+            return Reply::Keep;
+        }
+        if counts_alone(command.name) && now.duration_since(self.opened) < GUARD {
+            return Reply::Keep;
+        }
+        let page = isize::try_from(self.size.1).unwrap_or(10) / 2;
+        match command.name {
+            "list-up" => self.step(-1),
+            "list-down" => self.step(1),
+            "list-page-up" => self.step(-page),
+            "list-page-down" => self.step(page),
+            "list-first" => self.at = 0,
+            "list-last" => self.step(isize::MAX),
+            "list-choose" => return self.show(),
+            "toggle-place" => self.toggle(),
+            "toggle-places-of-file" => self.toggle_file(),
+            "exempt-place" => return self.exempt(),
+            "apply-rename" => return self.apply(),
+            "undo-rename" => return self.undo(),
+            "cancel" => return Reply::Close(vec![]),
+            _ => {}
+        }
+        Reply::Keep
+    }
+
+    pub(super) fn step(&mut self, rows: isize) {
+        let last = self.found.places.len().saturating_sub(1);
+        self.at = self.at.saturating_add_signed(rows).min(last);
+        if self.done.is_none() {
+            self.said = None;
+        }
+    }
+
+    fn show(&self) -> Reply {
+        let Some(place) = self.found.places.get(self.at) else { return Reply::Keep };
+        // After renaming the old words stand there no more.
+        let words = if self.is_done() { place.becomes.clone() } else { place.text.clone() };
+        let shown = Shown { range: place.range.clone(), words };
+        Reply::Do(vec![Msg::ShowRename(place.path.clone(), shown)])
+    }
+
+    fn is_done(&self) -> bool {
+        matches!(self.done, Some((_, Status::Applied)))
+    }
+
+    fn toggle(&mut self) {
+        if self.done.is_some() {
+            return;
+        }
+        let Some(place) = self.found.places.get(self.at) else { return };
+        if place.by_hand {
+            return self.say("This place can only be changed by hand.");
+        }
+        let id = place.id.clone();
+        let is_file = place.kind == Kind::File;
+        let on = if self.chosen.remove(&id) {
+            false
+        } else {
+            self.chosen.insert(id);
+            true
+        };
+        if is_file {
+            // Links by the file's name are right only with the file.
+            for place in self.found.places.iter().filter(|p| p.follows_file && !p.exempt) {
+                if on {
+                    self.chosen.insert(place.id.clone());
+                } else {
+                    self.chosen.remove(&place.id);
+                }
+            }
+        }
+        self.said = None;
+    }
+
+    fn toggle_file(&mut self) {
+        let Some(here) = self.found.places.get(self.at).filter(|_| self.done.is_none()) else { return };
+        let path = here.path.clone();
+        let all: Vec<String> = self
+            .found
+            .places
+            .iter()
+            .filter(|p| p.path == path && !p.by_hand && !p.exempt && p.kind != Kind::File && !p.follows_file)
+            .map(|p| p.id.clone())
+            .collect();
+        if all.iter().all(|id| self.chosen.contains(id)) {
+            all.iter().for_each(|id| {
+                self.chosen.remove(id);
+            });
+        } else {
+            self.chosen.extend(all);
+        }
+    }
+
+    fn exempt(&mut self) -> Reply {
+        if self.done.is_some() {
+            return Reply::Keep;
+        }
+        let Some(place) = self.found.places.get(self.at) else { return Reply::Keep };
+        if place.exempt || place.kind == Kind::File {
+            return Reply::Keep;
+        }
+        self.chosen.remove(&place.id);
+        let id = place.id.clone();
+        self.said = Some((
+            "Kept in .scritorio/exemptions.toml; delete it there to be asked again.".to_owned(),
+            Role::Dim,
+        ));
+        Reply::Do(vec![Msg::Exempt(Box::new(self.found.clone()), id)])
+    }
+
+    fn apply(&mut self) -> Reply {
+        match self.done {
+            Some((_, Status::Applied)) => {
+                self.say("It is renamed already; u undoes it.");
+                Reply::Keep
+            }
+            Some((ref id, _)) => Reply::Do(vec![Msg::Judge(Verdict::Redo(id.clone()))]),
+            None if self.chosen.is_empty() => {
+                self.say("No place is chosen.");
+                Reply::Keep
+            }
+            None => Reply::Do(vec![Msg::ApplyRename(Box::new(self.found.clone()), self.chosen.clone())]),
+        }
+    }
+
+    /// Waits for the answer; no key changes anything meanwhile.
+    pub(in crate::tui) fn wait(&mut self) {
+        self.busy = true;
+        self.said = Some(("Renaming…".to_owned(), Role::Dim));
+    }
+
+    fn undo(&self) -> Reply {
+        match &self.done {
+            Some((id, Status::Applied)) => Reply::Do(vec![Msg::Judge(Verdict::Undo(id.clone()))]),
+            _ => Reply::Do(vec![Msg::Notice(Notice::hint("Nothing was renamed yet."))]),
+        }
+    }
+
+    pub(super) fn lay_out(&mut self, screen: Rect) {
+        self.size = (screen.width.saturating_sub(6).min(WIDEST), screen.height.saturating_sub(4));
+    }
+
+    fn rows(&self) -> Vec<Row<'_>> {
+        let mut rows = vec![];
+        let places = &self.found.places;
+        for (at, place) in places.iter().enumerate() {
+            if at == 0 || places[at - 1].path != place.path || place.kind == Kind::File {
+                let of_file =
+                    |p: &&Place| p.path == place.path && (p.kind == Kind::File) == (place.kind == Kind::File);
+                let all = places.iter().filter(of_file).count();
+                let chosen = places.iter().filter(of_file).filter(|p| self.chosen.contains(&p.id)).count();
+                rows.push(Row::File(&place.path, chosen, all));
+            }
+            rows.push(Row::Place(at));
+        }
+        rows
+    }
+
+    pub(super) fn draw(&self, frame: &mut Frame<'_>, theme: &Theme, keymap: &Keymap) -> Option<Position> {
+        let (width, height) = self.size;
+        let title = format!("Rename {} to {}", self.found.old, self.found.new);
+        let hints = self.hints(keymap);
+        let popup = popup::Popup { title: &title, hints: &hints, width, height };
+        let inner = popup.draw(frame.area(), frame.buffer_mut(), theme);
+        let part = |y: u16, height: u16| Rect { y: inner.y + y, height, ..inner }.intersection(inner);
+        let columns = usize::from(inner.width);
+        Popup::lines(frame, part(0, 1), theme, vec![self.state(theme, columns)]);
+        let room = inner.height.saturating_sub(DETAILS + 3);
+        let rows = self.rows();
+        let here = rows.iter().position(|row| matches!(row, Row::Place(at) if *at == self.at)).unwrap_or(0);
+        let tall = usize::from(room);
+        let top = here.saturating_sub(tall / 2).min(rows.len().saturating_sub(tall));
+        let lines = rows.iter().skip(top).take(tall).map(|row| self.line(theme, row, columns));
+        Popup::lines(frame, part(2, room), theme, lines.collect());
+        Popup::lines(frame, part(room + 3, DETAILS), theme, self.details(theme, columns));
+        None
+    }
+
+    fn hints(&self, keymap: &Keymap) -> Vec<(String, &'static str)> {
+        let key = |name: &str, words: &'static str| (keymap.key_of(name).unwrap_or_default(), words);
+        let mut hints = match self.done {
+            Some((_, Status::Applied)) => vec![key("undo-rename", "undo")],
+            Some(_) => vec![key("apply-rename", "rename again")],
+            None => vec![
+                key("apply-rename", "rename the chosen"),
+                key("toggle-place", "take or leave"),
+                key("exempt-place", "never"),
+                key("toggle-places-of-file", "whole file"),
+            ],
+        };
+        hints.push(key("list-choose", "show"));
+        hints.push(("Esc".to_owned(), "close"));
+        hints
+    }
+
+    fn state(&self, theme: &Theme, columns: usize) -> Line<'static> {
+        let chosen = format!(
+            "{} of {} chosen, in {}",
+            self.chosen.len(),
+            count(self.found.places.len(), "place"),
+            count(self.files().len(), "file")
+        );
+        let words = if self.is_done() { "Done" } else { chosen.as_str() };
+        let entry = self.found.entry.as_ref().map(|(name, entry_type, _)| format!(" · {name}, {entry_type}"));
+        let entry = entry.unwrap_or_else(|| " · no entry of the Codex".to_owned());
+        text::line_of([(words, theme.style(Role::Strong)), (entry.as_str(), theme.style(Role::Dim))], columns)
+    }
+
+    fn line(&self, theme: &Theme, row: &Row<'_>, columns: usize) -> Line<'static> {
+        let place_at = match row {
+            Row::File(path, chosen, all) => {
+                let of = format!("  {chosen} of {all}");
+                let name = text::fit_end(path.as_str(), columns.saturating_sub(text::width(&of)));
+                let pieces =
+                    [(name.as_str(), theme.style(Role::Heading)), (of.as_str(), theme.style(Role::Dim))];
+                return text::line_of(pieces, columns);
+            }
+            Row::Place(at) => *at,
+        };
+        let Some(place) = self.found.places.get(place_at) else { return Line::default() };
+        let is_here = place_at == self.at;
+        let pointer = if is_here { "▸ " } else { "  " };
+        let mark = match (self.chosen.contains(&place.id), place.exempt, place.by_hand) {
+            (true, ..) => "[x] ",
+            (_, true, _) => "[never] ",
+            (_, _, true) => "[by hand] ",
+            _ => "[ ] ",
+        };
+        let position = if place.kind == Kind::File {
+            String::new()
+        } else {
+            format!("{}:{} ", place.line, place.column)
+        };
+        let used = 2 + text::width(mark) + text::width(&position);
+        let room = columns.saturating_sub(used);
+        let words = self.words(place, theme, room);
+        let mut pieces = vec![
+            (pointer, theme.style(Role::Accent)),
+            (mark, theme.style(if self.chosen.contains(&place.id) { Role::Success } else { Role::Warning })),
+            (position.as_str(), theme.style(Role::Dim)),
+        ];
+        pieces.extend(words.iter().map(|(words, style)| (words.as_str(), *style)));
+        let line = text::line_of(pieces, columns);
+        if is_here { line.patch_style(theme.style(Role::CursorLine)) } else { line }
+    }
+
+    /// The words of a place in a row: some before, old struck and new underlined, some behind.
+    fn words(&self, place: &Place, theme: &Theme, room: usize) -> Vec<(String, Style)> {
+        let one_line = |words: &str| words.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (old, new) = (one_line(&place.text), one_line(&place.becomes));
+        let old_look = theme.style(Role::Removed).add_modifier(Modifier::CROSSED_OUT);
+        let new_look = theme.style(Role::Added).add_modifier(Modifier::UNDERLINED);
+        let rest = room.saturating_sub(text::width(&old) + text::width(&new) + 1);
+        let before = text::fit_end(&place.before, (rest / 2).min(40));
+        let plain = theme.style(Role::Text);
+        // Words that end in a space keep it before the old name.
+        let gap = if place.before.ends_with(' ') && !before.ends_with(' ') { " " } else { "" };
+        let mut all = vec![(format!("{before}{gap}"), plain), (old, old_look)];
+        if self.chosen.contains(&place.id) || place.kind == Kind::File {
+            all.push((" ".to_owned(), plain));
+            all.push((new, new_look));
+        }
+        all.push((place.after.clone(), plain));
+        all
+    }
+
+    fn details(&self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+        let mut lines = vec![];
+        if let Some((words, role)) = &self.said {
+            let rows = text::wrap(words, columns).into_iter().take(2);
+            lines.extend(rows.map(|row| Line::styled(row, theme.style(*role))));
+        }
+        if let Some(place) = self.found.places.get(self.at) {
+            let chosen = self.chosen.contains(&place.id);
+            let why = match &place.doubt {
+                Some(why) if !chosen || place.by_hand => format!("{}: {why}", place.kind.as_str()),
+                _ => place.kind.as_str().to_owned(),
+            };
+            lines.push(Line::styled(
+                text::fit(&why, columns),
+                theme.style(if chosen { Role::Dim } else { Role::Warning }),
+            ));
+            let words = format!("{}{}{}", place.before, place.text, place.after);
+            let rows = text::wrap(&words, columns).into_iter().take(2);
+            lines.extend(rows.map(|row| Line::styled(row, theme.style(Role::Text))));
+        }
+        if self.at == 0 && self.said.is_none() {
+            lines.extend(
+                self.found
+                    .hints
+                    .first()
+                    .map(|hint| Line::styled(text::fit(hint, columns), theme.style(Role::Dim))),
+            );
+        }
+        lines.truncate(usize::from(DETAILS));
+        lines
+    }
+}

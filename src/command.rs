@@ -225,6 +225,7 @@ pub const COMMANDS: &[Command] = &{
         command(Relationships, "previous-centre", &["backspace"], "Back to the one before"),
         // The places of a name.
         command(Rename, "toggle-place", &["space"], "Take or leave this place"),
+        command(Rename, "next-doubt", &["n"], "Next place that is not chosen"),
         command(Rename, "toggle-places-of-file", &["f"], "Take or leave all places of this file"),
         command(Rename, "exempt-place", &["x"], "Leave this place for ever: it means somebody else"),
         command(Rename, "apply-rename", &["a"], "Rename all chosen places"),

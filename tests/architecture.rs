@@ -158,8 +158,8 @@ fn sources() -> Vec<Source> {
                 folders.push(path);
                 continue;
             }
-            // `tests.rs` is a test module in a file of its own.
-            if path.extension().is_none_or(|e| e != "rs") || path.file_name().is_some_and(|n| n == "tests.rs")
+            // `tests.rs`, `review_tests.rs`: test modules in files of their own.
+            if path.extension().is_none_or(|e| e != "rs") || path.file_name().is_some_and(|n| n.to_string_lossy().ends_with("tests.rs"))
             {
                 continue;
             }

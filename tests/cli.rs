@@ -696,3 +696,43 @@ fn a_pipe_that_is_closed_early_is_no_error() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+#[test]
+fn the_timeline_is_one_object_with_the_names_that_other_verbs_use() {
+    let folders = Folders::example();
+    let timeline = folders.run(&["timeline", "--json"]).ok().json();
+    let rows = timeline["rows"].as_array().unwrap();
+    let turnover = rows.iter().find(|row| row["kind"] == "event" && row["title"] == "Turnover").unwrap();
+    assert_eq!((&turnover["date"], &turnover["chapter"]), (&json!("2318-09-04"), &json!(5)));
+    assert_eq!(
+        (&turnover["path"], &turnover["placed"]),
+        (&json!("codex/events/turnover.md"), &json!("date"))
+    );
+    let place = |title: &str| rows.iter().position(|row| row["title"] == title && row["kind"] == "chapter");
+    assert!(place("The Inquiry") < place("Ship's Log, Outbound"), "a flashback stands where it happened");
+    let dead = &timeline["conflicts"][0];
+    assert_eq!(
+        (&dead["rule"], &dead["verdict"], &dead["line"]),
+        (&json!("presence"), &json!("found"), &json!(69))
+    );
+    assert!(timeline["rules"].as_array().unwrap().iter().any(|rule| rule["verdict"] == "not_evaluated"));
+}
+
+#[test]
+fn a_tool_can_be_called_as_of_a_chapter_and_as_a_member_that_reads_blind() {
+    let folders = Folders::example();
+    let call = |more: &[&str]| {
+        let mut all = vec!["tools", "call", "get_character_context", r#"{"name": "Mira Okafor"}"#];
+        all.extend(more);
+        folders.run(&all).ok().json()
+    };
+    assert_eq!(call(&[]).get("asOf"), None);
+    let there = call(&["--chapter", "6"]);
+    assert_eq!(there["asOf"]["facts"]["knows"], "that Lantern is alive");
+    let blind = call(&["--chapter", "3", "--persona", "first-time-reader"]);
+    assert_eq!(blind["asOf"]["facts"]["knows"], "that something is hidden in the Captain's tea caddy");
+    let told = blind.to_string();
+    assert!(!told.contains("alive") && !told.contains("soul") && blind["excerpt"] == "", "{told}");
+    let first = call(&["--persona", "first-time-reader"]);
+    assert!(first["summary"].as_str().unwrap().starts_with("Named first in chapter 1: "), "{first}");
+}

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use book::Folders;
+use proptest::prelude::*;
 use scritorio::canon::index::Index;
 use scritorio::canon::lookup;
 use scritorio::domain::book::Book;
@@ -100,7 +101,9 @@ fn wishes(entry: &Entry) -> Vec<Wish> {
     };
     let all = change::sections(&entry.text);
     let mut wishes = vec![];
-    for section in Part::of(entry).sections(&entry.text) {
+    // A section about the role is a field, wherever that stands.
+    let sections = Part::of(entry).sections(&entry.text);
+    for section in sections.into_iter().filter(|s| !s.heading.to_lowercase().contains("role")) {
         let name = change::qualified(&all, &section);
         wishes.push(wish(&name, "All \u{e9} new.\n\nTwo.", false, Some(section.content.clone())));
         wishes.push(wish(&name, "- one more", true, Some(section.content)));
@@ -213,6 +216,73 @@ fn every_section_and_field_of_every_vault_is_changed_in_its_place_and_put_back_t
     }
     println!("{proposed} proposed, {refused} refused, {applied} applied to files and undone");
     assert!(proposed > 600 && applied > 20, "{proposed} {refused} {applied}");
+}
+
+/// Lines of files as nobody writes them on purpose.
+fn line() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "[A-Za-z\u{e9} ,.]{0,20}",
+        4 => "#{1,5} (Voice|Past|Notes|Mira|Tobias|Role|Relationships)",
+        1 => "(Role|Home|Voice)(:|::) ?[a-z]{0,6}",
+        1 => "- \\*\\*(Role|Home):\\*\\* [a-z]{1,6}  ",
+        1 => Just("```".to_owned()),
+        1 => Just("---".to_owned()),
+        1 => Just("\nSetext\n---".to_owned()),
+        1 => Just("\n%%\n# no\n%%\n".to_owned()),
+        1 => Just("<!-- # no -->".to_owned()),
+        1 => Just("> # no".to_owned()),
+        1 => Just("\t# no".to_owned()),
+        2 => Just(String::new()),
+    ]
+}
+
+fn key() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-d]{1,3}: [a-z ]{0,9}( # keep)?",
+        "role: ('x'|\"x\"|x)  # keep",
+        "aliases: \\[[A-Z]{1,3}, '[a-z]{2}' \\]",
+        Just("tags:\n- a # one\n-  b".to_owned()),
+        Just("more:\n    - who: Mira\n      type: x".to_owned()),
+        Just("text: >-\n  one\n  two".to_owned()),
+        Just("at: &here x".to_owned()),
+        Just("deep:\n\ta: 1".to_owned()),
+        Just("# a comment".to_owned()),
+        Just("type: character".to_owned()),
+    ]
+}
+
+fn file() -> impl Strategy<Value = String> {
+    let keys = prop::option::of(prop::collection::vec(key(), 0..6));
+    (keys, prop::collection::vec(line(), 0..16), any::<[bool; 3]>()).prop_map(
+        |(keys, lines, [bom, crlf, ended])| {
+            let front = keys.map(|keys| format!("---\n{}\n---\n", keys.join("\n"))).unwrap_or_default();
+            let text = format!("{front}{}{}", lines.join("\n"), if ended { "\n" } else { "" });
+            let text = if crlf { text.replace('\n', "\r\n") } else { text };
+            format!("{}{text}", if bom { "\u{feff}" } else { "" })
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn in_any_file_what_is_proposed_stays_in_its_place(one in file(), many in file()) {
+        let folders = Folders::new();
+        folders.write("codex/characters/juno.md", &one);
+        folders.write("codex/people.md", &format!("# Characters\n\n## Ada\n\nx\n\n## Zed\n\n{many}"));
+        let book = read(&folders.book()).unwrap();
+        let (index, seen) = (Index::of(&book), having_read(&book));
+        for entry in book.entries.iter().filter(|e| is_meant(&book, e)) {
+            for wish in wishes(entry) {
+                let told = format!("{} {}", entry.address(), wish.args);
+                if let Ok(Some(proposal)) = call(&book, &index, &seen, "propose_codex_update", &wish.args) {
+                    check(&book, &proposal, &wish, &told);
+                    proposal.files.iter().for_each(|file| spares_the_others(&book, entry, file, &told));
+                }
+            }
+        }
+    }
 }
 
 #[test]

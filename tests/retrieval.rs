@@ -100,7 +100,9 @@ fn names_and_descriptions_find_their_entries() {
         if !good {
             bad.push(kind.clone());
         }
-        table += &score.missed.iter().map(|missed| format!("    {missed}\n")).collect::<String>();
+        for missed in &score.missed {
+            table += &format!("    {missed}\n");
+        }
     }
     println!("{table}");
     assert!(bad.is_empty(), "{bad:?}\n{table}");

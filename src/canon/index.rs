@@ -109,7 +109,9 @@ impl Default for Index {
 
 /// An index that is made when it is first asked for: a turn that looks nothing up does not wait for it.
 #[derive(Clone)]
-pub struct LaterIndex(Arc<LazyLock<Arc<Index>, Box<dyn FnOnce() -> Arc<Index> + Send>>>);
+pub struct LaterIndex(Arc<LazyLock<Arc<Index>, Make>>);
+
+type Make = Box<dyn FnOnce() -> Arc<Index> + Send>;
 
 impl LaterIndex {
     /// Takes how to make it.

@@ -171,7 +171,9 @@ impl Vectors {
 fn scaled(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     (length.is_finite() && length > 0.0).then(|| {
-        vector.iter_mut().for_each(|x| *x /= length);
+        for x in &mut vector {
+            *x /= length;
+        }
         vector
     })
 }

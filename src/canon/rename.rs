@@ -80,6 +80,10 @@ pub struct Edit {
 
 /// A place where the old words stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says another thing of a place, and they go together freely"
+)]
 pub struct Place {
     /// The same as long as the words around it are: for command lines.
     pub id: String,
@@ -187,7 +191,7 @@ pub fn find(book: &Book, old: &str, new: &str, exemptions: &[Exemption]) -> Resu
     let mut ids = anchor::Ids::default();
     for document in documents(book, entry) {
         let found = scan::scan(&document, &forms);
-        let regions = regions::Regions::of(&document.text);
+        let regions = regions::Regions::of(document.text);
         for hit in found {
             let place = place(&document, &regions, &hit, (&forms, &judge, &directory, target));
             places.extend(place.map(|place| ids.given(place)));
@@ -213,7 +217,7 @@ pub fn find(book: &Book, old: &str, new: &str, exemptions: &[Exemption]) -> Resu
 
 fn checked(old: &str, new: &str) -> Result<(String, String), RenameError> {
     let single = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if old.chars().chain(new.chars()).any(|c| c.is_control()) {
+    if old.chars().chain(new.chars()).any(char::is_control) {
         return Err(RenameError::BadNew("a name stands on one line, without control characters"));
     }
     let (old, new) = (single(old), single(new));
@@ -415,7 +419,7 @@ fn hints(book: &Book, entry: Option<&Entry>, old: &str, moved: Option<&Place>) -
     }
     if let Some(place) = moved.filter(|place| !place.chosen) {
         hints.push(format!(
-            "The file keeps its name, {}; choose `file` places to make it {}.",
+            "The file keeps its name, {}. Its place at the end of the list makes it {} (--files does so, too).",
             place.path, place.becomes
         ));
     } else if moved.is_none()

@@ -248,12 +248,11 @@ fn worth(grade: Grade) -> f64 {
 
 fn named_in(grade: Grade) -> &'static str {
     match grade.strength {
-        Strength::Name | Strength::Near => "name",
         Strength::Title => "title",
         Strength::Stem => "path",
         Strength::Alias => "alias",
         Strength::Partial if grade.detail < 8 && grade.detail % 2 == 1 => "alias",
-        Strength::Partial => "name",
+        Strength::Name | Strength::Partial | Strength::Near => "name",
     }
 }
 

@@ -146,7 +146,8 @@ pub fn replace_section(text: &str, section: &Section, markdown: &str) -> String 
     let (head, tail) = (&text[..core.start], &text[core.end..]);
     if !core.is_empty() {
         let tail = if markdown.is_empty() { &text[range.end..] } else { tail };
-        return [head, &markdown, tail].concat();
+        let gap = if markdown.is_empty() { "" } else { gap_before(tail, eol) };
+        return [head, &markdown, gap, tail].concat();
     }
     if markdown.is_empty() {
         return text.to_owned();
@@ -188,7 +189,8 @@ pub fn append(text: &str, section: Option<&Section>, heading: &str, markdown: &s
     let one_list = old.lines().next_back().is_some_and(is_list_item)
         && markdown.lines().next().is_some_and(is_list_item);
     let gap = if one_list { "" } else { eol };
-    [&text[..core.end], eol, gap, &markdown, &text[core.end..]].concat()
+    let rest = &text[core.end..];
+    [&text[..core.end], eol, gap, &markdown, gap_before(rest, eol), rest].concat()
 }
 
 /// A heading's words on one line, without marks.
@@ -232,6 +234,13 @@ pub fn normalise(markdown: &str, eol: &str) -> String {
         rest = after;
     }
     if eol == "\n" { rest.to_owned() } else { rest.replace('\n', eol) }
+}
+
+/// A blank line, where new words would else run into a heading that is underlined (`Words` above `---`).
+fn gap_before<'a>(rest: &str, eol: &'a str) -> &'a str {
+    let next = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix(['\n', '\r'])).unwrap_or_default();
+    let line = next.lines().next().unwrap_or_default().trim();
+    if line.is_empty() || line.starts_with('#') { "" } else { eol }
 }
 
 /// The part of `range` from its first line that is not blank to the end of its last word; empty where all is blank.
@@ -445,6 +454,16 @@ mod tests {
             assert_eq!(replace_section(text, named(&all, "A"), "new"), expected, "{text:?}");
             assert_eq!(append(text, Some(named(&all, "A")), "A", "new"), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn new_words_never_run_into_an_underlined_heading() {
+        let text = "# A\n<!-- x -->\nB\n---\nb\n";
+        let all = sections(text);
+        let expected = "# A\nnew\n\nB\n---\nb\n";
+        assert_eq!(replace_section(text, &named(&all, "A").without_subsections(), "new"), expected);
+        let appended = append(text, Some(named(&all, "A")), "A", "new");
+        assert_eq!(appended, "# A\n<!-- x -->\n\nnew\n\nB\n---\nb\n");
     }
 
     #[test]

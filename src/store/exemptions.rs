@@ -49,7 +49,7 @@ pub fn add(root: &Path, exemption: &Exemption) -> io::Result<()> {
     };
     let tables = document.entry(TABLE).or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
     let Some(tables) = tables.as_array_of_tables_mut() else {
-        return Err(invalid(format!("`{TABLE}` is not a list of tables")));
+        return Err(invalid(&format!("`{TABLE}` is not a list of tables")));
     };
     if tables.iter().filter_map(self::exemption).any(|known| known == *exemption) {
         return Ok(());
@@ -79,10 +79,10 @@ fn read(root: &Path) -> io::Result<Option<DocumentMut>> {
         Err(e) => return Err(e),
     };
     let text = text.trim_start_matches('\u{feff}');
-    text.parse().map(Some).map_err(|e: toml_edit::TomlError| invalid(e.message().to_owned()))
+    text.parse().map(Some).map_err(|e: toml_edit::TomlError| invalid(e.message()))
 }
 
-fn invalid(why: String) -> io::Error {
+fn invalid(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{}/{FILE} can't be read: {why}", home::NAME))
 }
 

@@ -678,3 +678,23 @@ fn a_rename_never_meets_unsaved_words_and_an_exclusion_is_for_ever() {
     let notice = author.app.notice.clone().unwrap().0.text;
     assert!(notice.contains("unsaved changes: save it first (Ctrl-S)"), "{notice}");
 }
+
+#[test]
+fn relationships_and_places_fit_on_every_screen() {
+    for size in [(40, 10), (47, 11), (60, 20), (300, 80)] {
+        let mut author = Author::at(size.0, size.1);
+        author.happens_effect(Effect::ReadRelationships);
+        select_entry(&mut author, "Adrian Vale");
+        author.key(KeyCode::Char('g'));
+        for key in [KeyCode::PageDown, KeyCode::Enter, KeyCode::Up, KeyCode::Backspace] {
+            author.key(key);
+            author.sees_words("Relationships");
+        }
+        author.key(KeyCode::Esc);
+        author.happens(Msg::Rename("Adrian Vale".into(), "田中 O’Hara".into()));
+        for key in [KeyCode::PageDown, KeyCode::Char('n'), KeyCode::Char('f'), KeyCode::PageUp] {
+            author.key(key);
+            author.sees_words("Rename Adrian Vale");
+        }
+    }
+}

@@ -173,6 +173,24 @@ pub(super) fn leave_desk(bench: &Workbench, app: &App) {
     bench.leave_desk(&Desk { v: 1, document, chapter, cursor, persona });
 }
 
+/// Reads relationships, or finds and changes the places of a name.
+fn relate(bench: &Workbench, effect: Effect) -> Msg {
+    match effect {
+        Effect::FindPlaces(old, new) => {
+            Msg::RenameFound(bench.rename(&old, &new).map(Box::new).map_err(|why| sentence(&why)))
+        }
+        Effect::Exempt(found, id) => {
+            let again = bench.exempt(&found, &id).and_then(|()| bench.rename(&found.old, &found.new));
+            Msg::RenameFound(again.map(Box::new).map_err(|why| sentence(&why)))
+        }
+        Effect::Rename(found, chosen) => {
+            let renamed = bench.apply_rename(&found.old, &found.new, &chosen);
+            Msg::Renamed(renamed.map(Box::new).map_err(|why| sentence(&why)))
+        }
+        _ => Msg::Relationships(Arc::new(bench.graph())),
+    }
+}
+
 /// An error as a sentence.
 fn sentence(error: &impl std::fmt::Display) -> String {
     let words = error.to_string();
@@ -274,17 +292,8 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             bench.index_of(&bench.book());
             return;
         }
-        Effect::ReadRelationships => Msg::Relationships(Arc::new(bench.graph())),
-        Effect::FindPlaces(old, new) => {
-            Msg::RenameFound(bench.rename(&old, &new).map(Box::new).map_err(|why| sentence(&why)))
-        }
-        Effect::Exempt(found, id) => {
-            let again = bench.exempt(&found, &id).and_then(|()| bench.rename(&found.old, &found.new));
-            Msg::RenameFound(again.map(Box::new).map_err(|why| sentence(&why)))
-        }
-        Effect::Rename(found, chosen) => {
-            let renamed = bench.apply_rename(&found.old, &found.new, &chosen);
-            Msg::Renamed(renamed.map(Box::new).map_err(|why| sentence(&why)))
+        Effect::ReadRelationships | Effect::FindPlaces(..) | Effect::Exempt(..) | Effect::Rename(..) => {
+            relate(bench, effect)
         }
         Effect::FindNames => {
             let book = bench.book();

@@ -62,7 +62,9 @@ impl Workbench {
             let new: Vec<_> = batch.iter().map(|piece| piece.hash.clone()).zip(answered).collect();
             // What can't be kept is asked for again the next time, and serves this time all the same.
             let _ = vectors::add(self.root(), &model, &new);
-            new.into_iter().for_each(|(hash, vector)| all.add(hash, vector));
+            for (hash, vector) in new {
+                all.add(hash, vector);
+            }
         }
         let all = Arc::new(all);
         *self.inner.meanings.lock() = Some((model, Arc::clone(&all)));
@@ -99,7 +101,9 @@ impl Workbench {
             return Arc::clone(vectors);
         }
         let mut vectors = Vectors::default();
-        vectors::read(self.root(), model).into_iter().for_each(|(hash, vector)| vectors.add(hash, vector));
+        for (hash, vector) in vectors::read(self.root(), model) {
+            vectors.add(hash, vector);
+        }
         let vectors = Arc::new(vectors);
         *known = Some((model.to_owned(), Arc::clone(&vectors)));
         vectors

@@ -184,6 +184,7 @@ fn proposal(found: &Rename, edits: Vec<FileEdit>, counts: (usize, usize), by_han
 
 /// Returns one JSON document: `{ old, new, entry: { type, name, path } | null, places: [PLACE], counts: { places, chosen, files }, hints }`, a PLACE being
 /// `{ id, path, line, column, start, end, kind, text, becomes, before, after, chosen, exempt, by_hand, reason }`.
+#[expect(clippy::implicit_hasher, reason = "the one set of chosen places has the one hasher")]
 pub fn rename_json(found: &Rename, chosen: &HashSet<String>) -> Value {
     let place = |p: &Place| {
         json!({

@@ -358,7 +358,7 @@ const FILLER: [&str; 48] = [
     "for", "small", "debts",
 ];
 
-/// Numbers that look like chance and are the same in every run (SplitMix64, <https://prng.di.unimi.it/splitmix64.c>).
+/// Numbers that look like chance and are the same in every run (`SplitMix64`, <https://prng.di.unimi.it/splitmix64.c>).
 struct Dice(u64);
 
 impl Dice {

@@ -255,7 +255,9 @@ proptest! {
         let mut book = library();
         let mut index = Index::of(&book);
         for step in edits {
-            step.iter().for_each(|edit| apply(&mut book, edit));
+            for edit in &step {
+                apply(&mut book, edit);
+            }
             index = index.following(&book);
             prop_assert_eq!(told(&index, &book), told(&Index::of(&book), &book));
         }

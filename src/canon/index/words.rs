@@ -65,7 +65,7 @@ impl Language {
 
 impl std::fmt::Debug for Language {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Language").field("stems", &self.stemmer.is_some()).finish()
+        f.debug_struct("Language").field("stems", &self.stemmer.is_some()).finish_non_exhaustive()
     }
 }
 

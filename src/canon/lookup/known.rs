@@ -61,7 +61,7 @@ struct Word {
 
 #[derive(Debug)]
 struct Text {
-    text: Box<str>,
+    key: Box<str>,
     letters: u64,
     chars: usize,
 }
@@ -88,7 +88,9 @@ impl Bearer {
             add(&format!("{title} {last}"), Strength::Title, true);
         }
         let stem = stem(entry);
-        stem.iter().for_each(|stem| add(stem, Strength::Stem, false));
+        if let Some(stem) = &stem {
+            add(stem, Strength::Stem, false);
+        }
         entry.aliases.iter().for_each(|alias| add(alias, Strength::Alias, true));
         Self {
             name: entry.name.clone(),
@@ -186,9 +188,9 @@ impl Known {
         known.words.sort_unstable_by(|a, b| a.text.cmp(&b.text));
         let texts = known.whole.keys();
         known.texts = texts
-            .map(|text| Text { text: text.clone(), letters: letters(text), chars: text.chars().count() })
+            .map(|text| Text { key: text.clone(), letters: letters(text), chars: text.chars().count() })
             .collect();
-        known.texts.sort_unstable_by(|a, b| a.text.cmp(&b.text));
+        known.texts.sort_unstable_by(|a, b| a.key.cmp(&b.key));
         known
     }
 
@@ -345,9 +347,9 @@ impl Known {
         let near = self.texts.iter().filter(|known| {
             known.chars.abs_diff(chars) <= 1
                 && may_be_near(known.letters, own, 1)
-                && is_slip(&known.text, text)
+                && is_slip(&known.key, text)
         });
-        let near = near.map(|known| self.claims(entry_type, self.whole.get(&known.text), wanted.article));
+        let near = near.map(|known| self.claims(entry_type, self.whole.get(&known.key), wanted.article));
         let whole = only_clear(near);
         if !whole.is_empty() {
             return whole;
@@ -417,8 +419,8 @@ impl Known {
         for known in &self.texts {
             let allowed = allowed_edits(known.chars.max(chars), known.chars.min(chars));
             if known.chars.abs_diff(chars) <= allowed && may_be_near(known.letters, own, allowed as u32) {
-                let near = likeness(text, &known.text);
-                let claims = self.whole.get(&known.text).into_iter().flatten();
+                let near = likeness(text, &known.key);
+                let claims = self.whole.get(&known.key).into_iter().flatten();
                 let named = claims.filter(|c| matches!(c.strength, Strength::Name | Strength::Alias));
                 named.for_each(|claim| raise(claim.entry, near));
             }

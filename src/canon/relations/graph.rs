@@ -74,8 +74,8 @@ impl Neighbour<'_> {
         if let Some(kind) = self.kind() {
             return kind;
         }
-        let both = self.said.iter().chain(self.back);
-        both.filter_map(|said| said.description.clone()).next().unwrap_or_default()
+        let mut both = self.said.iter().chain(self.back);
+        both.find_map(|said| said.description.clone()).unwrap_or_default()
     }
 }
 

@@ -114,7 +114,7 @@ impl<'a> Judge<'a> {
         if hit.case == Case::Lower {
             return Some("in small letters".to_owned());
         }
-        self.of_compound(text, hit)
+        Self::of_compound(text, hit)
             .or_else(|| self.of_longer(text, hit))
             .or_else(|| self.of_bearers(text, hit))
             .or_else(|| self.of_neighbours(text, hit, region))
@@ -129,7 +129,7 @@ impl<'a> Judge<'a> {
     }
 
     /// `Vale-Smith` is another name; `Vale-like` is not.
-    fn of_compound(&self, text: &str, hit: &Hit) -> Option<String> {
+    fn of_compound(text: &str, hit: &Hit) -> Option<String> {
         let is_hyphen = |c: &char| matches!(c, '-' | '\u{2010}' | '\u{2011}');
         let before = text[..hit.range.start].strip_suffix(|c| is_hyphen(&c)).and_then(|rest| {
             let word = rest.rsplit(|c: char| !c.is_alphanumeric()).next()?;
@@ -167,9 +167,9 @@ impl<'a> Judge<'a> {
         let form = &self.forms.all[hit.form];
         let old = form.old();
         if form.part == Part::Own || form.part == Part::Whole {
-            let same = |e: &&Entry| e.name == old || e.aliases.contains(&old);
+            let same = |e: &Entry| e.name == old || e.aliases.contains(&old);
             let mut others = self.book.entries.iter().enumerate().filter(|(at, _)| Some(*at) != self.target);
-            let (_, other) = others.find(|(_, e)| same(&e)).filter(|_| !self.by_words)?;
+            let (_, other) = others.find(|(_, e)| same(e)).filter(|_| !self.by_words)?;
             return Some(format!("{} bears this name, too", other.name));
         }
         if self.by_words || !matches!(form.part, Part::Given | Part::Family) {

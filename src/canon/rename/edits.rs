@@ -2,6 +2,7 @@
 //!
 //! Only the words themselves are replaced: emphasis, line breaks and typography between them stay.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
@@ -67,13 +68,15 @@ pub(super) fn edits(text: &str, hit: &Hit, forms: &Forms, region: &Region) -> Ma
     made
 }
 
+/// Words after which a name needs no article of its own.
+const HAVE_ONE: [&str; 14] =
+    ["the", "a", "an", "this", "that", "his", "her", "my", "our", "your", "their", "its", "old", "new"];
+
 /// The article that a new name brings along: small within a sentence, and none where there is one already, or in a list of names.
 fn with_article(text: &str, hit: &Hit, region: &Region, in_front: bool, new: &str) -> String {
     let at = hit.range.start;
     let before = text[..at].trim_end_matches(['*', '_']);
     let word = before.trim_end().rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
-    const HAVE_ONE: [&str; 14] =
-        ["the", "a", "an", "this", "that", "his", "her", "my", "our", "your", "their", "its", "old", "new"];
     let has_one = before.ends_with(' ') && HAVE_ONE.contains(&word.to_lowercase().as_str());
     let is_alias = match region {
         Region::Aliases => true,
@@ -102,12 +105,10 @@ fn apostrophes_of(text: &str, new: &str) -> String {
     }
     let curly = text.matches('\u{2019}').count();
     let straight = text.matches('\'').count();
-    if curly > straight {
-        new.replace('\'', "\u{2019}")
-    } else if straight > curly {
-        new.replace('\u{2019}', "'")
-    } else {
-        new.to_owned()
+    match curly.cmp(&straight) {
+        Ordering::Greater => new.replace('\'', "\u{2019}"),
+        Ordering::Less => new.replace('\u{2019}', "'"),
+        Ordering::Equal => new.to_owned(),
     }
 }
 
@@ -206,6 +207,7 @@ pub struct FileEdit {
 
 /// Makes the chosen places' changes. Returns the files that change, the first place's first, and ids of places that could not be changed without
 /// breaking the frontmatter of their file.
+#[expect(clippy::implicit_hasher, reason = "the one set of chosen places has the one hasher")]
 pub fn file_edits(book: &Book, rename: &Rename, chosen: &HashSet<String>) -> (Vec<FileEdit>, Vec<String>) {
     let mut order: Vec<&BookPath> = vec![];
     let mut by_file: BTreeMap<&BookPath, Vec<&Place>> = BTreeMap::new();

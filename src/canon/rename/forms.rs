@@ -255,11 +255,10 @@ fn upper_first(text: &str) -> String {
 /// Brings new words to the letters in which the old ones stand.
 pub(super) fn cased(text: &str, case: Case, is_first: bool) -> String {
     match case {
-        Case::Exact => text.to_owned(),
         Case::Upper => text.to_uppercase(),
         Case::Lower => text.to_lowercase(),
         Case::Capital if is_first => upper_first(text),
-        Case::Capital => text.to_owned(),
+        Case::Exact | Case::Capital => text.to_owned(),
     }
 }
 
@@ -285,7 +284,7 @@ impl Forms {
                 all.push(Form::new(Part::Whole, aligned(core, new)));
             }
             (None, Some(_)) => {
-                all.push(Form { article: true, ..Form::new(Part::Whole, aligned(core, new_core)) })
+                all.push(Form { article: true, ..Form::new(Part::Whole, aligned(core, new_core)) });
             }
             _ => all.push(Form::new(Part::Whole, aligned(core, new_core))),
         }

@@ -4,7 +4,9 @@
 
 use std::ops::Range;
 
-use super::{Section, append_section, core_of, line_end_before, normalise, replace_section, sections};
+use super::{
+    Section, append_section, core_of, gap_before, line_end_before, normalise, replace_section, sections,
+};
 use crate::domain::codex::Entry;
 use crate::domain::frontmatter;
 
@@ -100,7 +102,8 @@ fn insert_section(text: &str, range: &Range<usize>, heading: &str, level: u8, ma
         };
         return replace_section(text, &place, &block);
     }
-    [&text[..core.end], eol, eol, &block, &text[core.end..]].concat()
+    let rest = &text[core.end..];
+    [&text[..core.end], eol, eol, &block, gap_before(rest, eol), rest].concat()
 }
 
 /// The end of the text before a rule that parts an entry from the next: `---`, `***` or `___` after a blank line.

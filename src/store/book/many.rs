@@ -318,6 +318,6 @@ mod tests {
             (EntryType::Location, &TypeFrom::Key("type".into()))
         );
         assert_eq!((all[2].heading.as_deref(), all[2].body()), (Some("Lantern (2)"), ""));
-        assert_eq!((all[2].warnings[0].line, all[2].warnings[0].column), (18, 1));
+        assert_eq!((all[2].warnings[0].line, all[2].warnings[0].column), (19, 1));
     }
 }

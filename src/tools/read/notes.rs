@@ -82,7 +82,7 @@ const MAX_NEAR: usize = 3;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::tools) struct ReadArgs {
-    /// Path of the note as search_notes gives it.
+    /// Path of the note as `search_notes` gives it.
     path: String,
     /// Line to start from, from 1: the `nextLine` of an earlier result that was cut. Null for the beginning.
     start_line: Option<u32>,
@@ -228,8 +228,8 @@ mod tests {
             .chapter("manuscript/01.md", "# One\n\nProse.\n")
     }
 
-    fn read(desk: &Desk<'_>, args: Value) -> Value {
-        call(desk, "read_note", &args).unwrap().result
+    fn read(desk: &Desk<'_>, args: &Value) -> Value {
+        call(desk, "read_note", args).unwrap().result
     }
 
     #[test]
@@ -255,10 +255,10 @@ mod tests {
         let shelf = shelf();
         let desk = shelf.desk();
         for path in ["notes/research/radio.md", "radio.md", "./notes/research/radio", "Radio"] {
-            assert_eq!(read(&desk, json!({"path": path}))["text"], "Short wave fades at noon.\n", "{path}");
+            assert_eq!(read(&desk, &json!({"path": path}))["text"], "Short wave fades at noon.\n", "{path}");
         }
         for path in ["manuscript/01.md", "../secret.md", "/etc/passwd", "notes/../manuscript/01.md", "o.md"] {
-            let told = read(&desk, json!({"path": path}));
+            let told = read(&desk, &json!({"path": path}));
             assert_eq!(
                 (&told["found"], told["near"].as_array().map(Vec::len)),
                 (&json!(false), Some(2)),
@@ -269,13 +269,14 @@ mod tests {
 
     #[test]
     fn a_long_note_is_read_in_parts_and_every_line_is_reached() {
-        let text: String = (1..=1000).map(|n| format!("Line {n}.\n")).collect();
+        let lines: Vec<String> = (1..=1000).map(|n| format!("Line {n}.\n")).collect();
+        let text = lines.concat();
         let shelf = Shelf::new().note("notes/long.md", &text);
         for limits in [Limits::default(), Limits { prose: 100, ..Limits::default() }] {
             let desk = Desk { limits, ..shelf.desk() };
             let (mut whole, mut from) = (String::new(), 1);
             loop {
-                let told = read(&desk, json!({"path": "long.md", "startLine": from}));
+                let told = read(&desk, &json!({"path": "long.md", "startLine": from}));
                 whole += told["text"].as_str().unwrap();
                 match told["nextLine"].as_u64() {
                     Some(next) => from = next,
@@ -294,7 +295,7 @@ mod tests {
     fn a_line_over_the_limit_says_that_its_rest_is_not_there() {
         let shelf = Shelf::new().note("notes/a.md", &format!("{}\nend\n", "word ".repeat(100)));
         let desk = Desk { limits: Limits { prose: 30, ..Limits::default() }, ..shelf.desk() };
-        let told = read(&desk, json!({"path": "a.md"}));
+        let told = read(&desk, &json!({"path": "a.md"}));
         assert_eq!((&told["nextLine"], &told["truncated"]), (&json!(2), &json!(true)));
         assert!(
             told["note"].as_str().unwrap().contains("Line 1") && told["text"].as_str().unwrap().len() <= 30

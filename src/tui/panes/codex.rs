@@ -79,6 +79,7 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
             key("new-entry", "new"),
             key("relationships", "graph"),
             key("rename", "rename"),
+            key("timeline", "timeline"),
         ]
     };
     hints(frame, parts.hint, theme, &all);

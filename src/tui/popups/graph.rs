@@ -99,16 +99,12 @@ impl GraphPopup {
 
     fn open(&self) -> Reply {
         let Some(node) = self.selected().and_then(|at| self.graph.nodes.get(at)) else { return Reply::Keep };
-        match &node.path {
-            Some(path) => {
-                let place = Place { range: node.start..node.start, words: String::new() };
-                Reply::Close(vec![Msg::Show(path.clone(), Some(place)), Msg::Run("focus-manuscript")])
-            }
-            None => {
-                let words = format!("The Codex has no entry for {}.", node.name);
-                Reply::Do(vec![Msg::Notice(Notice::hint(words))])
-            }
-        }
+        let Some(path) = &node.path else {
+            let words = format!("The Codex has no entry for {}.", node.name);
+            return Reply::Do(vec![Msg::Notice(Notice::hint(words))]);
+        };
+        let place = Place { range: node.start..node.start, words: String::new() };
+        Reply::Close(vec![Msg::Show(path.clone(), Some(place)), Msg::Run("focus-manuscript")])
     }
 
     pub(super) fn lay_out(&mut self, screen: Rect) {

@@ -149,6 +149,7 @@ impl RenamePopup {
             "list-first" => self.at = 0,
             "list-last" => self.step(isize::MAX),
             "list-choose" => return self.show(),
+            "next-doubt" => self.next_doubt(),
             "toggle-place" => self.toggle(),
             "toggle-places-of-file" => self.toggle_file(),
             "exempt-place" => return self.exempt(),
@@ -165,6 +166,17 @@ impl RenamePopup {
         self.at = self.at.saturating_add_signed(rows).min(last);
         if self.done.is_none() {
             self.said = None;
+        }
+    }
+
+    /// Goes to the next place that is not chosen, from the last one to the first.
+    fn next_doubt(&mut self) {
+        let open = |p: &Place| !self.chosen.contains(&p.id) && !p.exempt;
+        let count = self.found.places.len();
+        let next = (1..=count).map(|n| (self.at + n) % count).find(|at| open(&self.found.places[*at]));
+        match next {
+            Some(at) => self.at = at,
+            None => self.said = Some(("Every place is chosen.".to_owned(), Role::Dim)),
         }
     }
 
@@ -220,9 +232,9 @@ impl RenamePopup {
             .map(|p| p.id.clone())
             .collect();
         if all.iter().all(|id| self.chosen.contains(id)) {
-            all.iter().for_each(|id| {
+            for id in &all {
                 self.chosen.remove(id);
-            });
+            }
         } else {
             self.chosen.extend(all);
         }
@@ -319,13 +331,16 @@ impl RenamePopup {
             Some((_, Status::Applied)) => vec![key("undo-rename", "undo")],
             Some(_) => vec![key("apply-rename", "rename again")],
             None => vec![
-                key("apply-rename", "rename the chosen"),
+                key("apply-rename", "rename"),
                 key("toggle-place", "take or leave"),
+                key("next-doubt", "next doubt"),
                 key("exempt-place", "never"),
-                key("toggle-places-of-file", "whole file"),
             ],
         };
         hints.push(key("list-choose", "show"));
+        if self.done.is_none() {
+            hints.push(key("toggle-places-of-file", "whole file"));
+        }
         hints.push(("Esc".to_owned(), "close"));
         hints
     }
@@ -387,14 +402,14 @@ impl RenamePopup {
         let (old, new) = (one_line(&place.text), one_line(&place.becomes));
         let old_look = theme.style(Role::Removed).add_modifier(Modifier::CROSSED_OUT);
         let new_look = theme.style(Role::Added).add_modifier(Modifier::UNDERLINED);
-        let rest = room.saturating_sub(text::width(&old) + text::width(&new) + 1);
+        let rest = room.saturating_sub(text::width(&old) + text::width(&new) + 3);
         let before = text::fit_end(&place.before, (rest / 2).min(40));
         let plain = theme.style(Role::Text);
         // Words that end in a space keep it before the old name.
         let gap = if place.before.ends_with(' ') && !before.ends_with(' ') { " " } else { "" };
         let mut all = vec![(format!("{before}{gap}"), plain), (old, old_look)];
         if self.chosen.contains(&place.id) || place.kind == Kind::File {
-            all.push((" ".to_owned(), plain));
+            all.push((" \u{2192} ".to_owned(), theme.style(Role::Dim)));
             all.push((new, new_look));
         }
         all.push((place.after.clone(), plain));

@@ -41,8 +41,8 @@ impl DiffPopup {
         match next.copied() {
             Some(next) if window.contains(&next) => self.at = Some(next),
             Some(next) if forward && next == window.end => self.move_to(Some(next)),
-            _ if forward => self.scroll_only(page),
-            _ => self.scroll_only(-page),
+            _ if forward => self.scroll(page),
+            _ => self.scroll(-page),
         }
         if !forward && next.is_some() {
             self.follow_back(next.copied());
@@ -95,13 +95,15 @@ impl DiffPopup {
         }
     }
 
-    /// Keys act on something that is in sight, where there is something.
+    /// Keys act on the first change whose header is in sight, or, inside a long one, on that.
     pub(super) fn follow(&mut self) {
         let window = self.pages.as_ref().map(Pages::window).unwrap_or_default();
-        if self.at.is_none_or(|at| !window.contains(&at))
-            && let Some(first) = self.headers().into_iter().find(|at| window.contains(at))
-        {
-            self.at = Some(first);
+        if self.at.is_some_and(|at| window.contains(&at)) {
+            return;
         }
+        let headers = self.headers();
+        let in_sight = headers.iter().find(|at| window.contains(at));
+        let around = headers.iter().rev().find(|at| **at <= window.start);
+        self.at = in_sight.or(around).copied().or(self.at);
     }
 }

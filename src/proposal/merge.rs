@@ -5,8 +5,8 @@
 //! that asks the author once too often rather than once too seldom.
 //!
 //! Pure, and without a clock: the comparison bounds its own search, so that long texts which share little make large places in which both
-//! differ, never a wrong text. A file of 1 MB with some hundred changes takes hundredths of a second, one in which every paragraph was changed by both about
-//! a second, and half a million lines of two words at random some ten. What comes out is made of the bytes of the three
+//! differ, never a wrong text. A file of 1 MB with some hundred changes takes hundredths of a second, one in which every paragraph was changed by both some
+//! seconds, and half a million lines of two words at random about fifteen. What comes out is made of the bytes of the three
 //! texts: line ends, byte order mark and a missing last line end are as the sides have them.
 
 mod align;

@@ -97,6 +97,10 @@ pub struct Graph {
     pub nodes: Vec<Node>,
     /// In the order of their nodes.
     pub edges: Vec<Edge>,
+    /// Place of each node, by its id.
+    places: HashMap<String, usize>,
+    /// Edges of each node.
+    beside: Vec<Vec<usize>>,
 }
 
 impl Graph {
@@ -165,26 +169,35 @@ impl Graph {
             });
             if edge.from == from { edge.said.push(said) } else { edge.back.push(said) }
         }
-        Self { nodes, edges: edges.into_values().collect() }
+        Self::new(nodes, edges.into_values().collect())
+    }
+
+    fn new(nodes: Vec<Node>, edges: Vec<Edge>) -> Self {
+        let places = nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
+        let mut beside = vec![vec![]; nodes.len()];
+        for (at, edge) in edges.iter().enumerate() {
+            beside[edge.from].push(at);
+            beside[edge.to].push(at);
+        }
+        Self { nodes, edges, places, beside }
     }
 
     /// Returns the place of the node of the entry at `address`.
     pub fn place(&self, address: &str) -> Option<usize> {
-        self.nodes.iter().position(|node| node.id == address)
+        self.places.get(address).copied()
     }
 
     /// Returns the neighbours of a node, by circle, then by name.
     pub fn neighbours(&self, node: usize) -> Vec<Neighbour<'_>> {
-        let mut all: Vec<Neighbour<'_>> = self
-            .edges
+        let beside = self.beside.get(node).map_or(&[][..], Vec::as_slice);
+        let mut all: Vec<Neighbour<'_>> = beside
             .iter()
-            .filter_map(|edge| {
+            .filter_map(|at| {
+                let edge = self.edges.get(*at)?;
                 let (other, said, back) = if edge.from == node {
                     (edge.to, &edge.said, &edge.back)
-                } else if edge.to == node {
-                    (edge.from, &edge.back, &edge.said)
                 } else {
-                    return None;
+                    (edge.from, &edge.back, &edge.said)
                 };
                 let kinds: Vec<&str> = said.iter().chain(back).filter_map(|s| s.kind.as_deref()).collect();
                 let circle = Circle::of(self.nodes.get(other)?.entry_type, &kinds);
@@ -205,7 +218,8 @@ impl Graph {
             if steps == depth {
                 continue;
             }
-            for edge in self.edges.iter().filter(|e| e.from == node || e.to == node) {
+            for at in &self.beside[node] {
+                let edge = &self.edges[*at];
                 let other = if edge.from == node { edge.to } else { edge.from };
                 if let std::collections::hash_map::Entry::Vacant(place) = near.entry(other) {
                     place.insert(steps + 1);
@@ -215,16 +229,13 @@ impl Graph {
         }
         let kept: Vec<usize> = (0..self.nodes.len()).filter(|at| near.contains_key(at)).collect();
         let place = |old: usize| kept.binary_search(&old).ok();
-        Self {
-            nodes: kept.iter().map(|at| self.nodes[*at].clone()).collect(),
-            edges: self
-                .edges
-                .iter()
-                // Between two nodes at the rim a relationship is a step further.
-                .filter(|e| near.get(&e.from).zip(near.get(&e.to)).is_some_and(|(a, b)| (*a).min(*b) < depth))
-                .filter_map(|e| Some(Edge { from: place(e.from)?, to: place(e.to)?, ..e.clone() }))
-                .collect(),
-        }
+        let nodes = kept.iter().map(|at| self.nodes[*at].clone()).collect();
+        // Between two nodes at the rim a relationship is a step further.
+        let is_within =
+            |e: &&Edge| near.get(&e.from).zip(near.get(&e.to)).is_some_and(|(a, b)| (*a).min(*b) < depth);
+        let edges = self.edges.iter().filter(is_within);
+        let edges = edges.filter_map(|e| Some(Edge { from: place(e.from)?, to: place(e.to)?, ..e.clone() }));
+        Self::new(nodes, edges.collect())
     }
 
     /// Adds an entry that has no relationship, so that it can stand in the middle all the same; returns its place.
@@ -234,7 +245,11 @@ impl Graph {
             return Some(at);
         }
         let alone = Self::from_statements(book, &[], &[entry]);
-        self.nodes.extend(alone.nodes);
+        for node in alone.nodes {
+            self.places.insert(node.id.clone(), self.nodes.len());
+            self.nodes.push(node);
+            self.beside.push(vec![]);
+        }
         Some(self.nodes.len() - 1)
     }
 

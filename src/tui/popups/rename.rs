@@ -1,6 +1,7 @@
 //! The places of a name that is changed: each with its words, what they become, and why one is left out. Nothing is written before `a`.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use crossterm::event::KeyEvent;
@@ -11,7 +12,7 @@ use ratatui::text::Line;
 
 use super::{Popup, Reply};
 use crate::command::Context;
-use crate::domain::ids::{BookPath, ProposalId};
+use crate::domain::ids::ProposalId;
 use crate::proposal::Status;
 use crate::tui::document::Place as Shown;
 use crate::tui::keymap::Keymap;
@@ -38,6 +39,7 @@ pub(super) fn counts_alone(command: &str) -> bool {
 pub(in crate::tui) struct RenamePopup {
     found: Found,
     chosen: HashSet<String>,
+    rows: Rows,
     /// The place with the cursor.
     at: usize,
     opened: Instant,
@@ -57,16 +59,55 @@ impl std::fmt::Debug for RenamePopup {
 }
 
 /// A row of the list.
-enum Row<'a> {
-    File(&'a BookPath, usize, usize),
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Row {
+    /// The heading of a group.
+    File(usize),
+    /// A place.
     Place(usize),
+}
+
+/// Places of one file that stand together.
+#[derive(Debug)]
+struct Group {
+    places: Range<usize>,
+    chosen: usize,
+}
+
+/// The list as it is shown, kept so that a key costs what it changes.
+#[derive(Debug, Default)]
+struct Rows {
+    rows: Vec<Row>,
+    groups: Vec<Group>,
+    /// Row of each place, and its group.
+    of_place: Vec<(usize, usize)>,
+}
+
+impl Rows {
+    fn of(found: &Found, chosen: &HashSet<String>) -> Self {
+        let mut all = Self::default();
+        let places = &found.places;
+        for (at, place) in places.iter().enumerate() {
+            if at == 0 || places[at - 1].path != place.path || place.kind == Kind::File {
+                all.rows.push(Row::File(all.groups.len()));
+                all.groups.push(Group { places: at..at, chosen: 0 });
+            }
+            let group = all.groups.len() - 1;
+            all.of_place.push((all.rows.len(), group));
+            all.rows.push(Row::Place(at));
+            all.groups[group].places.end = at + 1;
+            all.groups[group].chosen += usize::from(chosen.contains(&place.id));
+        }
+        all
+    }
 }
 
 impl RenamePopup {
     /// Shows the places, those that are surely meant chosen.
     pub(in crate::tui) fn new(found: Found, now: Instant) -> Self {
         let chosen = found.chosen();
-        Self { found, chosen, at: 0, opened: now, done: None, said: None, busy: false, size: (0, 0) }
+        let rows = Rows::of(&found, &chosen);
+        Self { found, chosen, rows, at: 0, opened: now, done: None, said: None, busy: false, size: (0, 0) }
     }
 
     /// Whether it is about these words, and nothing was done yet.
@@ -90,8 +131,27 @@ impl RenamePopup {
         let here = self.found.places.get(self.at).map(|p| p.id.clone());
         let place = found.places.iter().position(|p| Some(&p.id) == here.as_ref());
         self.at = place.unwrap_or(self.at).min(found.places.len().saturating_sub(1));
+        self.rows = Rows::of(&found, &self.chosen);
         self.found = found;
         self.busy = false;
+    }
+
+    /// Takes a place, or leaves it.
+    fn set(&mut self, at: usize, on: bool) {
+        let (Some(place), Some((_, group))) = (self.found.places.get(at), self.rows.of_place.get(at)) else {
+            return;
+        };
+        let changed = if on { self.chosen.insert(place.id.clone()) } else { self.chosen.remove(&place.id) };
+        let count = &mut self.rows.groups[*group].chosen;
+        *count = match (changed, on) {
+            (true, true) => *count + 1,
+            (true, false) => count.saturating_sub(1),
+            (false, _) => *count,
+        };
+    }
+
+    fn is_chosen(&self, at: usize) -> bool {
+        self.found.places.get(at).is_some_and(|place| self.chosen.contains(&place.id))
     }
 
     /// Takes what was done.
@@ -125,11 +185,6 @@ impl RenamePopup {
     pub(in crate::tui) fn say(&mut self, words: &str) {
         self.busy = false;
         self.said = Some((format!("✗ {words}"), Role::Error));
-    }
-
-    /// The files in which places are chosen.
-    pub(in crate::tui) fn files(&self) -> HashSet<&BookPath> {
-        self.found.places.iter().filter(|p| self.chosen.contains(&p.id)).map(|p| &p.path).collect()
     }
 
     pub(super) fn key(&mut self, key: KeyEvent, keymap: &Keymap, now: Instant) -> Reply {
@@ -200,43 +255,28 @@ impl RenamePopup {
         if place.by_hand {
             return self.say("This place can only be changed by hand.");
         }
-        let id = place.id.clone();
-        let is_file = place.kind == Kind::File;
-        let on = if self.chosen.remove(&id) {
-            false
-        } else {
-            self.chosen.insert(id);
-            true
-        };
+        let (is_file, on) = (place.kind == Kind::File, !self.is_chosen(self.at));
+        self.set(self.at, on);
         if is_file {
             // Links by the file's name are right only with the file.
-            for place in self.found.places.iter().filter(|p| p.follows_file && !p.exempt) {
-                if on {
-                    self.chosen.insert(place.id.clone());
-                } else {
-                    self.chosen.remove(&place.id);
-                }
-            }
+            let follows = |p: &Place| p.follows_file && !p.exempt;
+            let all: Vec<usize> =
+                (0..self.found.places.len()).filter(|at| follows(&self.found.places[*at])).collect();
+            all.into_iter().for_each(|at| self.set(at, on));
         }
         self.said = None;
     }
 
     fn toggle_file(&mut self) {
-        let Some(here) = self.found.places.get(self.at).filter(|_| self.done.is_none()) else { return };
-        let path = here.path.clone();
-        let all: Vec<String> = self
-            .found
-            .places
-            .iter()
-            .filter(|p| p.path == path && !p.by_hand && !p.exempt && p.kind != Kind::File && !p.follows_file)
-            .map(|p| p.id.clone())
-            .collect();
-        if all.iter().all(|id| self.chosen.contains(id)) {
-            for id in &all {
-                self.chosen.remove(id);
-            }
-        } else {
-            self.chosen.extend(all);
+        let Some((_, group)) = self.rows.of_place.get(self.at).filter(|_| self.done.is_none()) else {
+            return;
+        };
+        let free = |p: &Place| !p.by_hand && !p.exempt && p.kind != Kind::File && !p.follows_file;
+        let places = self.rows.groups[*group].places.clone();
+        let all: Vec<usize> = places.filter(|at| free(&self.found.places[*at])).collect();
+        let on = !all.iter().all(|at| self.is_chosen(*at));
+        for at in all {
+            self.set(at, on);
         }
     }
 
@@ -248,8 +288,8 @@ impl RenamePopup {
         if place.exempt || place.kind == Kind::File {
             return Reply::Keep;
         }
-        self.chosen.remove(&place.id);
         let id = place.id.clone();
+        self.set(self.at, false);
         self.said = Some((
             "Kept in .scritorio/exemptions.toml; delete it there to be asked again.".to_owned(),
             Role::Dim,
@@ -289,22 +329,6 @@ impl RenamePopup {
         self.size = (screen.width.saturating_sub(6).min(WIDEST), screen.height.saturating_sub(4));
     }
 
-    fn rows(&self) -> Vec<Row<'_>> {
-        let mut rows = vec![];
-        let places = &self.found.places;
-        for (at, place) in places.iter().enumerate() {
-            if at == 0 || places[at - 1].path != place.path || place.kind == Kind::File {
-                let of_file =
-                    |p: &&Place| p.path == place.path && (p.kind == Kind::File) == (place.kind == Kind::File);
-                let all = places.iter().filter(of_file).count();
-                let chosen = places.iter().filter(of_file).filter(|p| self.chosen.contains(&p.id)).count();
-                rows.push(Row::File(&place.path, chosen, all));
-            }
-            rows.push(Row::Place(at));
-        }
-        rows
-    }
-
     pub(super) fn draw(&self, frame: &mut Frame<'_>, theme: &Theme, keymap: &Keymap) -> Option<Position> {
         let (width, height) = self.size;
         let title = format!("Rename {} to {}", self.found.old, self.found.new);
@@ -315,11 +339,11 @@ impl RenamePopup {
         let columns = usize::from(inner.width);
         Popup::lines(frame, part(0, 1), theme, vec![self.state(theme, columns)]);
         let room = inner.height.saturating_sub(DETAILS + 3);
-        let rows = self.rows();
-        let here = rows.iter().position(|row| matches!(row, Row::Place(at) if *at == self.at)).unwrap_or(0);
+        let rows = &self.rows.rows;
+        let here = self.rows.of_place.get(self.at).map_or(0, |(row, _)| *row);
         let tall = usize::from(room);
         let top = here.saturating_sub(tall / 2).min(rows.len().saturating_sub(tall));
-        let lines = rows.iter().skip(top).take(tall).map(|row| self.line(theme, row, columns));
+        let lines = rows.iter().skip(top).take(tall).map(|row| self.line(theme, *row, columns));
         Popup::lines(frame, part(2, room), theme, lines.collect());
         Popup::lines(frame, part(room + 3, DETAILS), theme, self.details(theme, columns));
         None
@@ -350,7 +374,7 @@ impl RenamePopup {
             "{} of {} chosen, in {}",
             self.chosen.len(),
             count(self.found.places.len(), "place"),
-            count(self.files().len(), "file")
+            count(self.rows.groups.iter().filter(|group| group.chosen > 0).count(), "file")
         );
         let words = if self.is_done() { "Done" } else { chosen.as_str() };
         let entry = self.found.entry.as_ref().map(|(name, entry_type, _)| format!(" · {name}, {entry_type}"));
@@ -358,16 +382,20 @@ impl RenamePopup {
         text::line_of([(words, theme.style(Role::Strong)), (entry.as_str(), theme.style(Role::Dim))], columns)
     }
 
-    fn line(&self, theme: &Theme, row: &Row<'_>, columns: usize) -> Line<'static> {
+    fn line(&self, theme: &Theme, row: Row, columns: usize) -> Line<'static> {
         let place_at = match row {
-            Row::File(path, chosen, all) => {
-                let of = format!("  {chosen} of {all}");
-                let name = text::fit_end(path.as_str(), columns.saturating_sub(text::width(&of)));
+            Row::File(at) => {
+                let group = &self.rows.groups[at];
+                let of = format!("  {} of {}", group.chosen, group.places.len());
+                let name = text::fit_end(
+                    self.found.places[group.places.start].path.as_str(),
+                    columns.saturating_sub(text::width(&of)),
+                );
                 let pieces =
                     [(name.as_str(), theme.style(Role::Heading)), (of.as_str(), theme.style(Role::Dim))];
                 return text::line_of(pieces, columns);
             }
-            Row::Place(at) => *at,
+            Row::Place(at) => at,
         };
         let Some(place) = self.found.places.get(place_at) else { return Line::default() };
         let is_here = place_at == self.at;

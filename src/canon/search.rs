@@ -10,6 +10,7 @@ use std::ops::Range;
 use crate::domain::book::{Book, Note};
 use crate::domain::codex::{Entry, EntryType};
 use crate::domain::frontmatter;
+use crate::domain::ids::BookPath;
 use crate::domain::manuscript::Chapter;
 
 use super::index::corpus::{Corpus, Hit, Ranking, rank};
@@ -107,14 +108,14 @@ pub fn codex<'a>(
 ) -> Vec<Match<'a>> {
     let (ranking, query) = ranked(index, &[index.entries()], query);
     let mut found = entries(index, book, &ranking, &query.asked, 0);
-    found.retain(|m| entry_type.is_none_or(|wanted| m.entry.entry_type == wanted));
+    found.retain(|c| entry_type.is_none_or(|wanted| c.entry.entry_type == wanted));
     best(
         &mut found,
         limit,
-        |m| m.score,
-        |a, b| (&a.entry.name, a.entry.address()).cmp(&(&b.entry.name, b.entry.address())),
+        |c| c.score,
+        |a, b| (&a.entry.name, a.address()).cmp(&(&b.entry.name, b.address())),
     );
-    found
+    found.into_iter().map(|candidate| candidate.told(&ranking)).collect()
 }
 
 /// Finds `query` in the manuscript, the best paragraph first, ties in reading order; `only` says which chapters, by their place in the book.
@@ -151,10 +152,11 @@ pub fn knowledge<'a>(index: &Index, book: &'a Book, query: &str, limit: usize) -
     let corpora: [&Corpus; 3] = [index.entries(), index.chapters(), index.notes()];
     let (ranking, query) = ranked(index, &corpora, query);
     let mut canon = entries(index, book, &ranking, &query.asked, 0);
-    best(&mut canon, limit, |m| m.score, |a, b| a.entry.address().cmp(&b.entry.address()));
+    best(&mut canon, limit, |c| c.score, |a, b| a.address().cmp(&b.address()));
     let mut found: Vec<Piece<'a>> = canon
         .into_iter()
-        .map(|m| {
+        .map(|candidate| {
+            let m = candidate.told(&ranking);
             let paragraph = best_paragraph(m.entry.body(), &query.words);
             let from = m.entry.body.start;
             Piece::Canon(m, from + paragraph.start..from + paragraph.end)
@@ -206,30 +208,50 @@ fn best<T>(
     found.sort_by(order);
 }
 
+/// An entry that may be among the best: what is told of it is worked out only if it is.
+struct Candidate<'a, 'r> {
+    entry: &'a Entry,
+    score: f64,
+    hit: Option<&'r Hit>,
+    grade: Option<Grade>,
+}
+
+impl<'a> Candidate<'a, '_> {
+    /// What orders entries of the same score.
+    fn address(&self) -> (&BookPath, Option<&str>) {
+        (&self.entry.path, self.entry.heading.as_deref())
+    }
+
+    fn told(&self, ranking: &Ranking) -> Match<'a> {
+        let by_words = || self.hit.map_or("body", |hit| field_of(ranking, hit));
+        Match { entry: self.entry, score: self.score, field: self.grade.map_or_else(by_words, named_in) }
+    }
+}
+
 /// The entries of a ranking, with those that the whole query names.
-fn entries<'a>(
+fn entries<'a, 'r>(
     index: &Index,
     book: &'a Book,
-    ranking: &Ranking,
+    ranking: &'r Ranking,
     asked: &str,
     corpus: usize,
-) -> Vec<Match<'a>> {
+) -> Vec<Candidate<'a, 'r>> {
     let mut named: Vec<Option<Grade>> = vec![None; book.entries.len()];
     for (grade, entry) in index.known().named_by(asked) {
         if let Some(place) = named.get_mut(entry as usize) {
             *place = Some(grade);
         }
     }
-    let mut found: Vec<Match<'a>> = vec![];
+    let mut found = vec![];
     for hit in ranking.hits.iter().filter(|hit| hit.corpus == corpus) {
         let at = hit.place.unit as usize;
         let Some(entry) = book.entries.get(at) else { continue };
         let grade = named[at].take();
-        let field = grade.map_or_else(|| field_of(ranking, hit), named_in);
-        found.push(Match { entry, score: hit.score + grade.map_or(0.0, worth), field });
+        let score = hit.score + grade.map_or(0.0, worth);
+        found.push(Candidate { entry, score, hit: Some(hit), grade });
     }
     for (entry, grade) in book.entries.iter().zip(named) {
-        found.extend(grade.map(|grade| Match { entry, score: worth(grade), field: named_in(grade) }));
+        found.extend(grade.map(|g| Candidate { entry, score: worth(g), hit: None, grade }));
     }
     found
 }

@@ -77,7 +77,7 @@ struct Group {
 /// The list as it is shown, kept so that a key costs what it changes.
 #[derive(Debug, Default)]
 struct Rows {
-    rows: Vec<Row>,
+    lines: Vec<Row>,
     groups: Vec<Group>,
     /// Row of each place, and its group.
     of_place: Vec<(usize, usize)>,
@@ -89,12 +89,12 @@ impl Rows {
         let places = &found.places;
         for (at, place) in places.iter().enumerate() {
             if at == 0 || places[at - 1].path != place.path || place.kind == Kind::File {
-                all.rows.push(Row::File(all.groups.len()));
+                all.lines.push(Row::File(all.groups.len()));
                 all.groups.push(Group { places: at..at, chosen: 0 });
             }
             let group = all.groups.len() - 1;
-            all.of_place.push((all.rows.len(), group));
-            all.rows.push(Row::Place(at));
+            all.of_place.push((all.lines.len(), group));
+            all.lines.push(Row::Place(at));
             all.groups[group].places.end = at + 1;
             all.groups[group].chosen += usize::from(chosen.contains(&place.id));
         }
@@ -262,7 +262,9 @@ impl RenamePopup {
             let follows = |p: &Place| p.follows_file && !p.exempt;
             let all: Vec<usize> =
                 (0..self.found.places.len()).filter(|at| follows(&self.found.places[*at])).collect();
-            all.into_iter().for_each(|at| self.set(at, on));
+            for at in all {
+                self.set(at, on);
+            }
         }
         self.said = None;
     }
@@ -339,7 +341,7 @@ impl RenamePopup {
         let columns = usize::from(inner.width);
         Popup::lines(frame, part(0, 1), theme, vec![self.state(theme, columns)]);
         let room = inner.height.saturating_sub(DETAILS + 3);
-        let rows = &self.rows.rows;
+        let rows = &self.rows.lines;
         let here = self.rows.of_place.get(self.at).map_or(0, |(row, _)| *row);
         let tall = usize::from(room);
         let top = here.saturating_sub(tall / 2).min(rows.len().saturating_sub(tall));

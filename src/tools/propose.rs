@@ -25,8 +25,8 @@ use serde_json::{Value, json};
 
 use crate::domain::ids::BookPath;
 use crate::domain::{frontmatter, passage, safe_text};
-use crate::proposal::FileChange;
-use crate::tools::ToolError;
+use crate::proposal::{FileChange, Proposal};
+use crate::tools::{Draft, Evidence, ToolError};
 
 /// What every result of a drafted change says.
 const NOTE: &str = "Nothing has been written. The author sees this as a proposal and decides.";
@@ -99,6 +99,23 @@ fn without_frontmatter(text: &str) -> (&str, bool) {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     let start = frontmatter::split(text).body_start;
     (&text[start..], start > 0)
+}
+
+/// The draft of a proposal of new files, with what is told of it; `cut`: not all of the text is told.
+fn drafted(mut result: Value, proposal: Proposal, cut: bool) -> Draft {
+    if cut {
+        result["truncated"] = json!(true);
+    }
+    result["note"] = json!(NOTE);
+    let evidence = Evidence {
+        resolved: proposal.files.iter().map(|f| f.path.clone()).collect(),
+        title: Some(proposal.entry.clone()),
+        kind: Some(proposal.subject.to_string()),
+        results: 1,
+        truncated: cut,
+        ..Evidence::default()
+    };
+    Draft { result, evidence, material: vec![], proposal: Some(proposal) }
 }
 
 /// A change to a file that is there.

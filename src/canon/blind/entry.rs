@@ -108,20 +108,32 @@ pub(super) fn reached(
     }
     let text = pinned::reduce(full.body(), horizon, Keep::Pinned, &|text| secret.stands_in(text));
     Some(Entry {
-        path: full.path.clone(),
-        entry_type: full.entry_type,
         aliases: names.into_iter().filter(|alias| **alias != name).cloned().collect(),
         name,
         title,
         summary: first_mention(first, read),
         fields,
+        ..alone(full, text)
+    })
+}
+
+/// An entry at the place of `full` that has a text of its own, and nothing else of it.
+fn alone(full: &Entry, text: String) -> Entry {
+    Entry {
+        path: full.path.clone(),
+        entry_type: full.entry_type,
+        name: String::new(),
+        title: None,
+        aliases: vec![],
+        summary: String::new(),
+        fields: Map::new(),
         body: 0..text.len(),
         text: Arc::from(text),
         heading: None,
         type_from: TypeFrom::Key("type".into()),
         soul: None,
         warnings: vec![],
-    })
+    }
 }
 
 /// Returns a style entry without what names later things; `None` where its name does.
@@ -132,19 +144,11 @@ pub(super) fn of_style(full: &Entry, horizon: &Horizon<'_>) -> Option<Entry> {
     let text = pinned::reduce(full.body(), horizon, Keep::AllButLater, &|_| false);
     let summary = Some(&full.summary).filter(|summary| !horizon.names_later(summary)).cloned();
     Some(Entry {
-        path: full.path.clone(),
         entry_type: EntryType::Style,
         name: full.name.clone(),
-        title: None,
         aliases: full.aliases.iter().filter(|alias| !horizon.names_later(alias)).cloned().collect(),
         summary: summary.unwrap_or_default(),
-        fields: Map::new(),
-        body: 0..text.len(),
-        text: Arc::from(text),
-        heading: None,
-        type_from: TypeFrom::Key("type".into()),
-        soul: None,
-        warnings: vec![],
+        ..alone(full, text)
     })
 }
 

@@ -5,7 +5,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::near::near;
-use super::{MAX_SUMMARY, NOTE, NamedValue, checked_name, line_end_of_most, new_file, without_frontmatter};
+use super::{
+    MAX_SUMMARY, NamedValue, checked_name, drafted, line_end_of_most, new_file, without_frontmatter,
+};
 use crate::canon::lookup;
 use crate::domain::book::Book;
 use crate::domain::codex::{Entry, EntryType};
@@ -14,7 +16,7 @@ use crate::domain::passage;
 use crate::proposal::change::{self, yaml};
 use crate::proposal::{FileChange, Proposal, path};
 use crate::tools::read::shorten;
-use crate::tools::{Desk, Draft, Evidence, ProposeTool, ToolError};
+use crate::tools::{Desk, Draft, ProposeTool, ToolError};
 
 /// Longest name of an entry, in characters.
 const MAX_NAME: usize = 120;
@@ -241,19 +243,7 @@ fn draft(desk: &Desk<'_>, proposal: Proposal) -> Draft {
         result["soulPath"] = json!(soul.path);
         result["soulMarkdown"] = shown(soul);
     }
-    if cut {
-        result["truncated"] = json!(true);
-    }
-    result["note"] = json!(NOTE);
-    let evidence = Evidence {
-        resolved: proposal.files.iter().map(|f| f.path.clone()).collect(),
-        title: Some(proposal.entry.clone()),
-        kind: Some(proposal.subject.to_string()),
-        results: 1,
-        truncated: cut,
-        ..Evidence::default()
-    };
-    Draft { result, evidence, material: vec![], proposal: Some(proposal) }
+    drafted(result, proposal, cut)
 }
 
 #[cfg(test)]

@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{NOTE, checked_name, line_end_of_most, new_file, without_frontmatter};
+use super::{checked_name, drafted, line_end_of_most, new_file, without_frontmatter};
 use crate::domain::book::Book;
 use crate::domain::ids::ProposalId;
 use crate::domain::{frontmatter, passage, safe_text};
 use crate::proposal::change::{self, yaml};
 use crate::proposal::{Other, Proposal, Subject, path};
-use crate::tools::{Desk, Draft, Evidence, ProposeTool, ToolError};
+use crate::tools::{Desk, Draft, ProposeTool, ToolError};
 
 /// Longest title, in characters.
 const MAX_TITLE: usize = 120;
@@ -85,7 +85,7 @@ pub(super) fn new_file_draft(desk: &Desk<'_>, proposal: Proposal) -> Draft {
     let text = proposal.files.first().map(crate::proposal::FileChange::text).unwrap_or_default();
     let shown = passage::cut(text, desk.limits.excerpt);
     let cut = shown.len() < text.len();
-    let mut result = json!({
+    let result = json!({
         "applied": false,
         "proposalId": proposal.id,
         "path": proposal.path(),
@@ -95,19 +95,7 @@ pub(super) fn new_file_draft(desk: &Desk<'_>, proposal: Proposal) -> Draft {
         "warnings": proposal.warnings,
         "proposedMarkdown": shown,
     });
-    if cut {
-        result["truncated"] = json!(true);
-    }
-    result["note"] = json!(NOTE);
-    let evidence = Evidence {
-        resolved: proposal.files.iter().map(|f| f.path.clone()).collect(),
-        title: Some(proposal.entry.clone()),
-        kind: Some(proposal.subject.to_string()),
-        results: 1,
-        truncated: cut,
-        ..Evidence::default()
-    };
-    Draft { result, evidence, material: vec![], proposal: Some(proposal) }
+    drafted(result, proposal, cut)
 }
 
 fn checked_tags(tags: Vec<String>) -> Result<Vec<String>, ToolError> {

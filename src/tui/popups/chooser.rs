@@ -88,16 +88,10 @@ impl Chooser {
     }
 
     pub(super) fn key(&mut self, key: KeyEvent, keymap: &Keymap) -> Reply {
-        let page = isize::try_from(self.size.1).unwrap_or(10);
         match keymap.lookup(Context::List, &key).map(|c| c.name) {
-            Some("list-up") => self.step(-1),
-            Some("list-down") => self.step(1),
-            Some("list-page-up") => self.step(-page),
-            Some("list-page-down") => self.step(page),
-            Some("list-first") => self.list.select(0),
-            Some("list-last") => self.list.select(usize::MAX),
             Some("list-choose") => return self.choose(),
             Some("cancel") => return Reply::Close(vec![]),
+            Some(command) if self.list.walks(command, self.size.1) => {}
             _ => {
                 if self.filter.key(&key) == Edit::Changed {
                     self.list.set_query(self.filter.text());

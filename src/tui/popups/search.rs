@@ -65,16 +65,10 @@ impl SearchPopup {
     }
 
     pub(super) fn key(&mut self, key: KeyEvent, keymap: &Keymap) -> Reply {
-        let page = isize::try_from(self.size.1).unwrap_or(10);
         match keymap.lookup(Context::List, &key).map(|c| c.name) {
-            Some("list-up") => self.list.move_by(-1),
-            Some("list-down") => self.list.move_by(1),
-            Some("list-page-up") => self.list.move_by(-page),
-            Some("list-page-down") => self.list.move_by(page),
-            Some("list-first") => self.list.select(0),
-            Some("list-last") => self.list.select(usize::MAX),
             Some("list-choose") => return self.open(),
             Some("cancel") => return Reply::Close(vec![]),
+            Some(command) if self.list.walks(command, self.size.1) => {}
             _ => {
                 if self.query.key(&key) == Edit::Changed {
                     return Reply::Do(vec![self.ask()]);

@@ -135,6 +135,21 @@ impl<T> List<T> {
         self.select(self.selected.saturating_add_signed(rows));
     }
 
+    /// Walks as the command of that name says; `false` for any other command. A page has `page` rows.
+    pub fn walks(&mut self, command: &str, page: u16) -> bool {
+        let page = isize::try_from(page).unwrap_or(10);
+        match command {
+            "list-up" => self.move_by(-1),
+            "list-down" => self.move_by(1),
+            "list-page-up" => self.move_by(-page),
+            "list-page-down" => self.move_by(page),
+            "list-first" => self.select(0),
+            "list-last" => self.select(usize::MAX),
+            _ => return false,
+        }
+        true
+    }
+
     /// Returns the place of the first drawn row in an area of that height: the selection stays near the middle.
     fn top(&self, height: usize) -> usize {
         self.selected.saturating_sub(height / 2).min(self.shown.len().saturating_sub(height))

@@ -381,6 +381,8 @@ fn escape_leads_back_step_by_step() {
     let mut author = Author::at(120, 40);
     author.control('p');
     author.key(KeyCode::F(1));
+    assert_eq!(author.app.popups.len(), 2);
+    author.key(KeyCode::Esc);
     author.key(KeyCode::Esc);
     assert!(author.app.popups.is_empty());
     author.control('f');

@@ -142,6 +142,9 @@ fn in_the_way(verb: &str, path: &BookPath, line: Option<usize>, blocker: &Blocke
     }
 }
 
+/// Why a link is not removed.
+pub(super) const LINK: &str = "it is a link to another file, which no proposal removes; move it by hand";
+
 pub(super) fn store_error(source: io::Error) -> JudgeError {
     JudgeError::Io { path: "the book's .scritorio folder".into(), source }
 }
@@ -150,6 +153,7 @@ impl From<JournalError> for JudgeError {
     fn from(error: JournalError) -> Self {
         match error {
             JournalError::Changed { path } => Self::ChangedSince { path },
+            JournalError::Link { path } => Self::ReadOnly { path, why: LINK.to_owned() },
             JournalError::NoRecord { id } => Self::NoRecord(id),
             JournalError::Io { path, source } => Self::Io { path, source },
         }

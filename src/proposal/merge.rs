@@ -4,9 +4,9 @@
 //! can't both be kept the merge says so and gives both sides. Two changes that touch, or have only a space between them, count as one place:
 //! that asks the author once too often rather than once too seldom.
 //!
-//! Pure, and without a clock: the comparison bounds its own search, so that long texts which share little make large places in which both
-//! differ, never a wrong text. A file of 1 MB with some hundred changes takes hundredths of a second, one in which every paragraph was changed by both some
-//! seconds, and half a million lines of two words at random about fifteen. What comes out is made of the bytes of the three
+//! Pure, and without a clock, so that what was shown is what is written. Its time has a bound all the same: a place that both changed and that is too long to be
+//! compared by word ([`MOST_BY_WORD`]) is compared line by line where its lines are plainly the same ones, and else is one place in which both
+//! differ: never a wrong text. What comes out is made of the bytes of the three
 //! texts: line ends, byte order mark and a missing last line end are as the sides have them.
 
 mod align;
@@ -14,6 +14,10 @@ mod align;
 use std::ops::Range;
 
 use align::Stretch;
+
+/// Longest place that is compared by word as a whole, in bytes. Longer ones are some hundred paragraphs that both sides changed without one between them
+/// that stayed: the time for them would grow with the square of their length.
+const MOST_BY_WORD: usize = 128 * 1024;
 
 /// What became of the two sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,10 +155,26 @@ pub fn merge(base: &str, mine: &str, theirs: &str) -> Merged {
         let lines = whole.part(&stretch);
         match lines.obvious(&stretch) {
             Some(text) => regions.settled(&lines, text),
-            None => by_word(&lines, &mut regions),
+            None if lines.longest() <= MOST_BY_WORD => by_word(&lines, &mut regions),
+            None => by_line(&lines, &mut regions),
         }
     }
     regions.finish(mine)
+}
+
+/// A place that is too long to be compared by word as a whole: each of its lines by itself, or not at all.
+fn by_line(place: &Place, regions: &mut Regions) {
+    let Some(lines) = align::alike_lines(place.base, place.mine, place.theirs) else {
+        return regions.open(place);
+    };
+    for stretch in lines {
+        let line = place.part(&stretch);
+        match line.obvious(&stretch) {
+            Some(text) => regions.settled(&line, text),
+            None if line.longest() <= MOST_BY_WORD => by_word(&line, regions),
+            None => regions.open(&line),
+        }
+    }
 }
 
 fn by_word(lines: &Place, regions: &mut Regions) {
@@ -197,6 +217,11 @@ impl<'a> Place<'a> {
             (true, false) => Some(self.mine),
             (true, true) => (self.mine == self.theirs).then_some(self.mine),
         }
+    }
+
+    /// Bytes of the longest of the three texts.
+    fn longest(&self) -> usize {
+        self.base.len().max(self.mine.len()).max(self.theirs.len())
     }
 
     fn ranges(&self) -> [Range<usize>; 3] {

@@ -87,12 +87,18 @@ pub fn write(
     Ok(record.changes())
 }
 
-/// A file that moves keeps its permissions: one is made with the very text of one that goes.
+/// A file that moves keeps its permissions: one is made with the very text of one that goes, or is followed by it.
 fn keep_modes_of_moved(files: &mut [FileStep]) {
-    let gone: Vec<(Option<String>, Option<u32>)> =
-        files.iter().filter(|f| f.after.is_none()).map(|f| (f.before.clone(), f.mode)).collect();
-    for file in files.iter_mut().filter(|f| f.before.is_none() && f.mode.is_none()) {
-        file.mode = gone.iter().find(|(text, _)| *text == file.after).and_then(|(_, mode)| *mode);
+    let goes = |f: &&FileStep| f.after.is_none();
+    let mode = |at: usize, file: &FileStep| {
+        let same_text = files.iter().filter(goes).find(|gone| gone.before == file.after);
+        same_text.or_else(|| files.get(at + 1).filter(goes)).and_then(|gone| gone.mode)
+    };
+    let is_new = |f: &FileStep| f.before.is_none() && f.mode.is_none();
+    let modes: Vec<Option<u32>> =
+        files.iter().enumerate().map(|(at, f)| if is_new(f) { mode(at, f) } else { f.mode }).collect();
+    for (file, mode) in files.iter_mut().zip(modes) {
+        file.mode = mode;
     }
 }
 

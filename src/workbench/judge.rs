@@ -52,6 +52,9 @@ impl Workbench {
         if let Some(hidden) = queued.proposal.files.iter().find(|f| is_hidden(&f.path)) {
             return Err(JudgeError::Hidden { path: hidden.path.clone() });
         }
+        if let Some(file) = queued.proposal.files.iter().find(|f| self.removes_a_link(f)) {
+            return Err(JudgeError::Link { path: file.path.clone() });
+        }
         if let Some((path, why)) = self.read_only(&queued.proposal) {
             return Err(JudgeError::ReadOnly { path, why });
         }
@@ -128,8 +131,11 @@ impl Workbench {
 
     /// Why a file of a proposal may not become what is proposed.
     pub(super) fn cannot_change(&self, file: &FileChange) -> Option<String> {
-        let goes_and_is_a_link = file.proposed.is_none() && file.path.under(self.root()).is_symlink();
-        self.cannot_write(&file.path).or_else(|| goes_and_is_a_link.then(|| LINK.to_owned()))
+        self.cannot_write(&file.path).or_else(|| self.removes_a_link(file).then(|| LINK.to_owned()))
+    }
+
+    fn removes_a_link(&self, file: &FileChange) -> bool {
+        file.proposed.is_none() && file.path.under(self.root()).is_symlink()
     }
 
     /// Why a file that is there may not be written as it is.

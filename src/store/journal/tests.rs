@@ -145,6 +145,17 @@ mod permissions {
     }
 
     #[test]
+    fn a_file_that_gets_another_name_and_other_words_keeps_its_permissions() {
+        let root = book();
+        set(root.path(), "a.md", 0o600);
+        let [_, gone] = moved();
+        apply(root.path(), &id(), &[write("n.md", None, "New."), write("b.md", None, "Other."), gone])
+            .unwrap();
+        assert_eq!(mode(root.path(), "b.md"), 0o600);
+        assert_ne!(mode(root.path(), "n.md"), 0o600);
+    }
+
+    #[test]
     fn a_removal_that_was_cut_short_is_put_back_with_its_permissions() {
         let root = book();
         let root = root.path();

@@ -11,6 +11,7 @@
 
 mod align;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use align::Stretch;
@@ -117,6 +118,13 @@ impl Region {
             Text::Settled(_) => None,
         }
     }
+
+    fn settled(&self) -> Option<&str> {
+        match &self.text {
+            Text::Settled(text) => Some(text),
+            Text::Open(_) => None,
+        }
+    }
 }
 
 /// Returns the whole text with a choice for every open region, in order. `None`: one has no choice.
@@ -178,6 +186,36 @@ fn by_line(place: &Place, regions: &mut Regions) {
 }
 
 fn by_word(lines: &Place, regions: &mut Regions) {
+    let mut found = Regions::default();
+    words_of(lines, &mut found);
+    let settled: Option<String> = found.done.iter().map(Region::settled).collect();
+    match settled {
+        Some(text) if is_doubled(lines, &text) => regions.open(lines),
+        Some(text) => regions.settled(lines, &text),
+        None => found.done.into_iter().for_each(|region| regions.add(region)),
+    }
+}
+
+/// Whether a line that both sides have added would stand there twice: they mean the same, so the author says which.
+fn is_doubled(place: &Place, merged: &str) -> bool {
+    let [base, mine, theirs, merged] = [place.base, place.mine, place.theirs, merged].map(lines_of);
+    let of = |lines: &HashMap<&str, usize>, line: &str| lines.get(line).copied().unwrap_or(0);
+    theirs.iter().any(|(line, in_theirs)| {
+        let in_mine = of(&mine, line);
+        !line.is_empty() && in_mine > 0 && of(&base, line) == 0 && of(&merged, line) > in_mine.max(*in_theirs)
+    })
+}
+
+/// How often each line stands in a text.
+fn lines_of(text: &str) -> HashMap<&str, usize> {
+    let mut lines = HashMap::new();
+    for line in text.lines() {
+        *lines.entry(line.trim()).or_default() += 1;
+    }
+    lines
+}
+
+fn words_of(lines: &Place, regions: &mut Regions) {
     for stretch in align::words(lines.base, lines.mine, lines.theirs) {
         let words = lines.part(&stretch);
         match words.obvious(&stretch) {
@@ -239,13 +277,20 @@ struct Regions {
 impl Regions {
     fn settled(&mut self, place: &Place, text: &str) {
         let [base, mine, theirs] = place.ranges();
-        if let Some(Region { text: Text::Settled(last), base: b, mine: m, theirs: t }) = self.done.last_mut()
-        {
-            last.push_str(text);
-            (b.end, m.end, t.end) = (base.end, mine.end, theirs.end);
-            return;
+        self.add(Region { base, mine, theirs, text: Text::Settled(text.to_owned()) });
+    }
+
+    fn add(&mut self, region: Region) {
+        match (&region.text, self.done.last_mut()) {
+            (
+                Text::Settled(text),
+                Some(Region { text: Text::Settled(last), base: b, mine: m, theirs: t }),
+            ) => {
+                last.push_str(text);
+                (b.end, m.end, t.end) = (region.base.end, region.mine.end, region.theirs.end);
+            }
+            _ => self.done.push(region),
         }
-        self.done.push(Region { base, mine, theirs, text: Text::Settled(text.to_owned()) });
     }
 
     fn open(&mut self, place: &Place) {

@@ -136,6 +136,18 @@ fn long_texts_without_anything_in_common_end_and_lose_nothing() {
     assert_eq!(settle_all(&regions, Pick::Theirs), theirs);
 }
 
+#[test]
+fn a_paragraph_that_both_added_is_not_there_twice() {
+    let base = "## Voice\n\nLow.\n\n## Past\n";
+    let added = base.replace("Low.\n", "Low.\n\nHigh and clear.\n");
+    let mine = added.replace("Low.", "Lowish. And more.");
+    let sides = open(base, &mine, &added);
+    assert_eq!(sides.len(), 1);
+    let Merged::Conflict { regions } = merge(base, &mine, &added) else { panic!() };
+    assert_eq!(settle_all(&regions, Pick::Mine), mine);
+    assert_eq!(clean(base, &added, &added), added);
+}
+
 /// Paragraphs of sixty words, in each of which the word at `at` is another one: `mark` with the paragraph's number.
 fn book(paragraphs: usize, at: usize, mark: &str) -> String {
     let word = |paragraph: usize, at: usize| format!("w{}", (paragraph * 61 + at * 13) * 7919 % 3001);

@@ -19,7 +19,7 @@ pub(in crate::tui) struct TextPopup {
     source: Source,
     lines: Vec<Line<'static>>,
     /// Where the second column of indented lines begins.
-    second: Option<usize>,
+    second: Option<u16>,
     /// Width and theme that `lines` were made for.
     made_for: (u16, String),
     size: (u16, u16),
@@ -66,13 +66,13 @@ impl TextPopup {
 
     /// Lets what stands in the second column of an indented line stay in it.
     pub(in crate::tui) fn columns(mut self, second: usize) -> Self {
-        self.second = Some(second);
+        self.second = u16::try_from(second).ok();
         self
     }
 
     /// The rows of plain text.
     fn wrapped(&self, words: &str, width: usize) -> Vec<String> {
-        let Some(second) = self.second.filter(|second| *second < width) else {
+        let Some(second) = self.second.map(usize::from).filter(|second| *second < width) else {
             return text::wrap(words, width);
         };
         let rows = words.lines().flat_map(|line| {

@@ -5,6 +5,7 @@
 
 mod comments;
 mod fold;
+mod html;
 mod paragraphs;
 mod quote;
 mod words;
@@ -15,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 pub use comments::comments;
 pub use fold::fold;
+pub use html::{html_heading, without_html};
 pub use paragraphs::{cut, paragraphs};
 pub use quote::{Found, Searchable, find_quote, is_of_word};
 pub use words::{WordCounter, count_words};

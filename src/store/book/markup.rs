@@ -86,7 +86,7 @@ pub fn without_comments(text: &str) -> Cow<'_, str> {
 pub fn headings(lines: &[Cow<'_, str>]) -> Vec<Heading> {
     let mut found: Vec<Heading> = vec![];
     for (at, line) in lines.iter().enumerate() {
-        if let Some((level, text)) = atx(line).or_else(|| html_heading(line)) {
+        if let Some((level, text)) = atx(line).or_else(|| passage::html_heading(line)) {
             found.push(Heading { level, text: plain_text(text), line: at, height: 1 });
         } else if at > 0
             && let Some(level) = underline(line)
@@ -120,38 +120,6 @@ fn is_underlined_title(line: &str, above: Option<&str>) -> bool {
         && labelled(line).is_none()
 }
 
-/// Reads `<h2 align="center">Text</h2>` on a line of its own.
-fn html_heading(line: &str) -> Option<(usize, &str)> {
-    let inside = line.trim().strip_prefix('<')?.strip_prefix(['h', 'H'])?;
-    let level = inside.chars().next()?.to_digit(10).filter(|level| (1..=6).contains(level))?;
-    let (attributes, rest) = inside[1..].split_once('>')?;
-    let (text, closing) = rest.rsplit_once("</")?;
-    let is_closed = closing.eq_ignore_ascii_case(&format!("h{level}>"));
-    let is_plain = attributes.is_empty() || attributes.starts_with(' ');
-    (is_closed && is_plain && !text.trim().is_empty()).then(|| (level as usize, text.trim()))
-}
-
-/// Leaves out the tags of HTML: `<b>Mira</b>` is `Mira`.
-fn without_html(text: &str) -> Cow<'_, str> {
-    if !text.contains("</") && !text.contains("/>") {
-        return Cow::Borrowed(text);
-    }
-    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some((before, tag)) = rest.split_once('<') {
-        shown.push_str(before);
-        let is_tag = tag.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
-        match tag.split_once('>').filter(|_| is_tag) {
-            Some((_, after)) => rest = after,
-            None => {
-                shown.push('<');
-                rest = tag;
-            }
-        }
-    }
-    shown.push_str(rest);
-    Cow::Owned(shown)
-}
-
 /// Splits `## Text ##`.
 pub fn atx(line: &str) -> Option<(usize, &str)> {
     let bare = line.trim_start_matches(' ');
@@ -169,7 +137,7 @@ pub fn atx(line: &str) -> Option<(usize, &str)> {
 /// Returns a line as a reader sees it: links as their text, no emphasis, single spaces.
 pub fn plain_text(line: &str) -> String {
     let linked = links_as_text(line);
-    let linked = without_html(&linked);
+    let linked = passage::without_html(&linked);
     let bare = linked.replace(['*', '`'], "");
     bare.split_whitespace()
         .map(|word| word.trim_matches('_'))
@@ -361,7 +329,7 @@ fn below_title<'l, 'a>(lines: &'l [Cow<'a, str>]) -> &'l [Cow<'a, str>] {
         Some(_) => is_underlined_title(line.trim(), None),
         None => false,
     };
-    if atx(line).is_some() || html_heading(line).is_some() {
+    if atx(line).is_some() || passage::html_heading(line).is_some() {
         &lines[first + 1..]
     } else if lines.get(first + 1).is_some_and(is_underlined) {
         &lines[first + 2..]

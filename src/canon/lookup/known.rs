@@ -3,12 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::key::{
     BY_WORDS, Key, Letters, allowed_edits, is_slip, letters, likeness, may_be_near, nearness, stem,
 };
 use super::{Grade, Lookup, MAX_NEAR, Strength};
+use crate::canon::story_time;
 use crate::domain::book::Book;
 use crate::domain::codex::{Entry, EntryType};
+use crate::domain::passage::fold;
 
 /// The names of the entries of one book. Entries are numbered as in [`Book::entries`].
 #[derive(Debug, Default)]
@@ -30,6 +34,8 @@ struct Bearer {
     name: String,
     title: Option<String>,
     aliases: Vec<String>,
+    /// Those that it gets in the course of the story.
+    later: Vec<String>,
     stem: Option<String>,
     entry_type: EntryType,
     keys: Vec<Name>,
@@ -97,10 +103,13 @@ impl Bearer {
             add(stem, Strength::Stem, false);
         }
         (1..).zip(&entry.aliases).for_each(|(at, alias)| add_as(alias, Strength::Alias, true, at));
+        let later = later_aliases(entry);
+        later.iter().for_each(|alias| add_as(alias, Strength::Alias, true, 0));
         Self {
             name: entry.name.clone(),
             title: entry.title.clone(),
             aliases: entry.aliases.clone(),
+            later,
             stem,
             entry_type: entry.entry_type,
             keys,
@@ -113,6 +122,7 @@ impl Bearer {
             && self.aliases == entry.aliases
             && self.entry_type == entry.entry_type
             && self.stem == stem(entry)
+            && self.later == later_aliases(entry)
     }
 
     /// The names of which a part may be asked for.
@@ -126,6 +136,27 @@ impl Bearer {
             |name: &Name| Some(2 * name.key.part(wanted)? + u8::from(name.strength == Strength::Alias));
         self.parted().filter_map(detail).min()
     }
+}
+
+/// The aliases that `progressions` give. A blind reader's book has only the steps that were read.
+fn later_aliases(entry: &Entry) -> Vec<String> {
+    // Most entries have none, and a book has thousands.
+    let has_steps = entry
+        .fields
+        .keys()
+        .any(|key| key.eq_ignore_ascii_case("progressions") || key.eq_ignore_ascii_case("progression"));
+    if !has_steps {
+        return vec![];
+    }
+    let is_alias = |key: &str| matches!(fold(key).as_str(), "aliases" | "alias" | "aka");
+    let steps = story_time::steps(entry);
+    let given = steps.iter().flat_map(|step| &step.facts).filter(|(key, _)| is_alias(key));
+    let texts = given.flat_map(|(_, value)| match value {
+        Value::String(text) => text.split([',', ';']).map(|name| name.trim().to_owned()).collect(),
+        Value::Array(items) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => vec![],
+    });
+    texts.filter(|name| !name.is_empty()).collect()
 }
 
 impl Known {

@@ -104,7 +104,9 @@ impl Bearer {
         }
         (1..).zip(&entry.aliases).for_each(|(at, alias)| add_as(alias, Strength::Alias, true, at));
         let later = later_aliases(entry);
-        later.iter().for_each(|alias| add_as(alias, Strength::Alias, true, 0));
+        for alias in &later {
+            add_as(alias, Strength::Alias, true, 0);
+        }
         Self {
             name: entry.name.clone(),
             title: entry.title.clone(),

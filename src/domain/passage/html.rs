@@ -29,12 +29,11 @@ pub fn without_html(text: &str) -> Cow<'_, str> {
     while let Some((before, tag)) = rest.split_once('<') {
         shown.push_str(before);
         let is_tag = tag.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
-        match tag.split_once('>').filter(|_| is_tag) {
-            Some((_, after)) => rest = after,
-            None => {
-                shown.push('<');
-                rest = tag;
-            }
+        if let Some((_, after)) = tag.split_once('>').filter(|_| is_tag) {
+            rest = after;
+        } else {
+            shown.push('<');
+            rest = tag;
         }
     }
     shown.push_str(rest);

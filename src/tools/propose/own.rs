@@ -13,7 +13,7 @@ use crate::proposal::change;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OwnKeys<'a>(pub &'a BTreeMap<String, String>);
 
-impl<'a> OwnKeys<'a> {
+impl OwnKeys<'_> {
     /// The author's names for a usual key, folded.
     pub fn of(self, usual: &str) -> Vec<String> {
         let usual = fold(usual.trim().trim_end_matches(':'));

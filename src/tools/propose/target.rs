@@ -204,8 +204,8 @@ fn field<'a>(
         }
     }
     let lines: Vec<FieldLine> = change::field_lines(main.text, &main.part.range);
-    let names = own.of(key);
-    let is_named = |line: &&FieldLine| line.is_named(key) || names.iter().any(|own| line.is_named(own));
+    let authors = own.of(key);
+    let is_named = |line: &&FieldLine| line.is_named(key) || authors.iter().any(|own| line.is_named(own));
     let lines: Vec<&FieldLine> = lines.iter().filter(is_named).collect();
     match &lines[..] {
         [] if named.is_some() && !key.is_empty() => {

@@ -11,7 +11,7 @@ use crate::canon::mentions::Names;
 use crate::canon::relations::Graph;
 use crate::domain::book::Book;
 use crate::domain::ids::{BookPath, ProposalId};
-use crate::workbench::{PastConversation, QueuedProposal, Recovered};
+use crate::workbench::{QueuedProposal, Recovered, Summary};
 
 use super::chat::Chat;
 use super::codex::CodexPane;
@@ -50,8 +50,8 @@ pub(super) struct App {
     pub(super) proposals: HashMap<ProposalId, QueuedProposal>,
     /// Proposals in the order in which they were made.
     pub(super) queue: Vec<ProposalId>,
-    /// Earlier conversations, the latest first.
-    pub(super) past: Vec<PastConversation>,
+    /// All conversations, the one that was used last first.
+    pub(super) past: Vec<Summary>,
     /// The author's own themes: name and text.
     pub(super) own_themes: Vec<(String, String)>,
     /// Who and what belongs together, as read last.

@@ -13,9 +13,7 @@ use crate::domain::book::Book;
 use crate::domain::codex::EntryType;
 use crate::domain::conversation::Failure;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
-use crate::workbench::{
-    Document, Evidence, Finished, Hit, PastConversation, Peek, QueuedProposal, Recovered,
-};
+use crate::workbench::{Document, Evidence, Finished, Hit, Peek, QueuedProposal, Recovered, Summary};
 
 use crate::workbench::rename::{Found, Renamed};
 
@@ -61,7 +59,7 @@ pub(super) enum Msg {
     /// A turn is over and was kept.
     Finished(Box<Finished>),
     /// The earlier conversations were listed.
-    Past(Vec<PastConversation>),
+    Past(Vec<Summary>),
     /// Go on with an earlier conversation.
     GoOnWith(SessionId),
     /// An earlier conversation was read.

@@ -126,6 +126,7 @@ fn turn(id: TurnId, status: TurnStatus, answer: &str) -> Turn {
         model: String::new(),
         question: "What do you think of this chapter?".to_owned(),
         read_to: None,
+        replaces: None,
         selection: None,
         tools: vec![],
         answer: answer.to_owned(),

@@ -20,9 +20,6 @@ use super::msg::{Msg, Notice, SaveProblem, Verdict};
 use super::recovery::Recovery;
 use super::review::{Compared, stamp};
 
-/// Earlier conversations that the palette offers.
-const PAST: usize = 50;
-
 /// Hits that a search of the book shows.
 const HITS: usize = 50;
 
@@ -301,7 +298,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Msg::BookRead(book, names)
         }
         Effect::ReadProposals => Msg::Proposals(bench.proposals()),
-        Effect::ListConversations => Msg::Past(bench.past_conversations(PAST)),
+        Effect::ListConversations => Msg::Past(bench.conversations()),
         Effect::ReadConversation(session) => {
             let Some(session) = session.or_else(|| bench.last_session()) else { return };
             let turns = conversation(bench, &session);

@@ -11,6 +11,9 @@ use crate::tui::msg::Msg;
 use crate::tui::turn_lines::count;
 use crate::tui::update::theme_names;
 
+/// Conversations that the palette offers; all of them are in their own list.
+const PAST: usize = 50;
+
 /// Opens the palette.
 pub(in crate::tui) fn open(app: &App) -> Popup {
     let mut items = vec![];
@@ -43,11 +46,11 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
     for member in crate::persona::board::members() {
         items.push(Item::new(member.name, member.purpose, Msg::ChoosePersona(member.id)).kind("persona"));
     }
-    for past in &app.past {
+    for past in app.past.iter().take(PAST) {
         let about =
-            format!("{} · {}", count(past.turns, "question"), past.asked_at.get(..10).unwrap_or_default());
+            format!("{} · {}", count(past.questions, "question"), past.last_at.get(..10).unwrap_or_default());
         let msg = Msg::GoOnWith(past.session.clone());
-        items.push(Item::new(&past.question, &about, msg).kind("conversation"));
+        items.push(Item::new(&past.title, &about, msg).kind("conversation"));
     }
     for name in theme_names(app) {
         let label = format!("Theme {name}");

@@ -58,6 +58,7 @@ fn request(app: &App, question: String, chip: Option<Selection>) -> Ask {
         question,
         persona: Some(app.chat.persona.clone()),
         session: app.chat.session.clone(),
+        replaces: None,
         current,
         chapter: app.last_chapter.clone(),
         selection: chip.or_else(|| document.and_then(OpenDocument::captured_by_author)),

@@ -37,6 +37,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut turn = driver::start(TurnSetup {
         id: TurnId::mint(),
         provider: Arc::new(OfflineReader::new(Arc::clone(&book), Arc::clone(&registry), member.id)),
+        witness: Arc::new(()),
         model: MODEL.into(),
         registry,
         index,

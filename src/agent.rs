@@ -21,7 +21,7 @@ use crate::canon::meaning::ByMeaning;
 use crate::domain::book::Book;
 use crate::domain::conversation::ReadTo;
 use crate::domain::ids::{BookPath, TurnId};
-use crate::providers::{Item, Options, Provider};
+use crate::providers::{Item, Options, Provider, Witness};
 use crate::tools::desk::Limits;
 use crate::tools::{Desk, Registry, Seen, Selection};
 
@@ -34,6 +34,8 @@ pub struct TurnSetup {
     pub id: TurnId,
     /// Who answers.
     pub provider: Arc<dyn Provider>,
+    /// Who notes what leaves the machine.
+    pub witness: Arc<dyn Witness>,
     /// Model's name.
     pub model: String,
     /// The tools on offer. With none, the context message holds the text itself.

@@ -6,8 +6,10 @@
 pub mod client;
 pub mod embeddings;
 pub mod offline;
+pub mod remote;
 pub mod responses;
 pub mod sse;
+pub mod wire;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -166,11 +168,42 @@ pub trait Provider: Send + Sync {
     /// Returns where the body goes, for the peek view: a URL without credentials, or words that say that nothing leaves the machine.
     fn destination(&self) -> String;
 
-    /// Asks, and reports every event to `out` in order. Ends when the answer has ended, has failed, or `cancel` fires.
-    fn stream<'a>(
-        &'a self,
-        request: &'a Request,
-        out: UnboundedSender<Event>,
-        cancel: CancellationToken,
-    ) -> BoxFuture<'a, Result<(), Failure>>;
+    /// Asks, and reports every event in order. Ends when the answer has ended, has failed, or the exchange is cancelled.
+    fn stream<'a>(&'a self, exchange: Exchange<'a>) -> BoxFuture<'a, Result<(), Failure>>;
+}
+
+/// One request on its way, and everything that it needs.
+pub struct Exchange<'a> {
+    /// What is asked.
+    pub request: &'a Request,
+    /// Where events go.
+    pub out: UnboundedSender<Event>,
+    /// Ends it.
+    pub cancel: CancellationToken,
+    /// Who notes what leaves the machine.
+    pub witness: &'a dyn Witness,
+}
+
+/// Who notes what leaves the machine.
+pub trait Witness: Send + Sync {
+    /// Notes one attempt before its first byte is sent. What can't be noted is not sent: an error ends the exchange.
+    fn sending<'a>(&'a self, sending: Sending<'a>) -> BoxFuture<'a, Result<(), Failure>>;
+}
+
+/// Notes nothing: where nothing leaves the machine, and for tests.
+impl Witness for () {
+    fn sending<'a>(&'a self, _sending: Sending<'a>) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+/// What is about to leave the machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Sending<'a> {
+    /// Where it goes: a URL without credentials.
+    pub destination: &'a str,
+    /// The body, byte for byte.
+    pub body: &'a str,
+    /// The request that the body was made of.
+    pub request: &'a Request,
 }

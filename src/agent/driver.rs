@@ -127,7 +127,8 @@ impl Driver {
         let kept = self.machine.kept();
         let request = request::request(&self.setup, self.machine.items(), kept, choice);
         if !self.cancel.is_cancelled() {
-            self.stream = Some(Stream::open(self.setup.provider.clone(), request));
+            let (provider, witness) = (self.setup.provider.clone(), self.setup.witness.clone());
+            self.stream = Some(Stream::open(provider, request, witness));
         }
     }
 

@@ -4,8 +4,6 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc::UnboundedSender;
-use tokio_util::sync::CancellationToken;
 
 use super::{FirstRound, TurnSetup};
 use crate::canon::index::{Index, LaterIndex};
@@ -15,7 +13,7 @@ use crate::domain::conversation::{Failure, FailureKind, Usage};
 use crate::domain::ids::{BookPath, CallId, TurnId};
 use crate::domain::manuscript::{Chapter, NumberFrom, StoryTime};
 use crate::domain::passage::count_words;
-use crate::providers::{BoxFuture, Event, Options, Provider, Request};
+use crate::providers::{BoxFuture, Event, Exchange, Options, Provider, Request};
 use crate::tools::{Registry, Seen};
 
 pub const HARBOUR: &str = "---\ntitle: The Harbour\n---\n\nMira counted the gulls on the wall. “Seven,” she said — “and one that isn’t \
@@ -140,12 +138,8 @@ impl Provider for Scripted {
         "nowhere".into()
     }
 
-    fn stream<'a>(
-        &'a self,
-        request: &'a Request,
-        out: UnboundedSender<Event>,
-        cancel: CancellationToken,
-    ) -> BoxFuture<'a, Result<(), Failure>> {
+    fn stream<'a>(&'a self, exchange: Exchange<'a>) -> BoxFuture<'a, Result<(), Failure>> {
+        let Exchange { request, out, cancel, .. } = exchange;
         self.requests.lock().unwrap().push(request.clone());
         let script = self.scripts.lock().unwrap().pop_front().unwrap_or_default();
         Box::pin(async move {
@@ -205,6 +199,7 @@ pub fn setup(provider: Arc<Scripted>, question: &str) -> TurnSetup {
     TurnSetup {
         id: TurnId::mint(),
         provider,
+        witness: Arc::new(()),
         model: "script-1".into(),
         registry: Arc::new(Registry::advisor()),
         book,

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header;
-use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::domain::conversation::{Failure, FailureKind};
@@ -82,15 +81,17 @@ impl Client {
         self.timeouts
     }
 
-    /// Posts `body`, and returns the answer once its head has arrived with a status of success.
+    /// Posts `body`, a JSON document, and returns the answer once its head has arrived with a status of success.
     pub async fn post(
         &self,
         server: &Server,
         key: Option<&Key>,
-        body: &Value,
+        body: String,
         first_byte: Duration,
     ) -> Result<Answer, Problem> {
-        let mut request = self.http.post(server.url()).header(header::ACCEPT, "text/event-stream").json(body);
+        let mut request = self.http.post(server.url());
+        request = request.header(header::CONTENT_TYPE, "application/json");
+        request = request.header(header::ACCEPT, "text/event-stream").body(body);
         if let Some(key) = key {
             if !server.may_have_the_key() {
                 return Err(Problem::OpenConnection);

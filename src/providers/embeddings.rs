@@ -56,7 +56,8 @@ impl Embeddings {
         let failed = |problem: Problem| problem.failure(&self.server, &self.model, key.as_ref());
         let body = json!({"model": self.model, "input": texts, "encoding_format": "float"});
         let limit = self.client.timeouts().idle;
-        let mut answer = self.client.post(&self.server, key.as_ref(), &body, limit).await.map_err(failed)?;
+        let mut answer =
+            self.client.post(&self.server, key.as_ref(), body.to_string(), limit).await.map_err(failed)?;
         let bytes = answer.read(MAX_ANSWER).await;
         in_order(&bytes, texts.len()).ok_or_else(|| failed(Problem::NotAnAnswer("no list of vectors".into())))
     }

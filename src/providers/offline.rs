@@ -17,10 +17,8 @@ mod turn;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tokio::sync::mpsc::UnboundedSender;
-use tokio_util::sync::CancellationToken;
 
-use super::{BoxFuture, Event, Provider, Request};
+use super::{BoxFuture, Event, Exchange, Provider, Request};
 use crate::canon::mentions::Names;
 use crate::domain::book::Book;
 use crate::domain::conversation::{Failure, Usage};
@@ -102,12 +100,8 @@ impl Provider for OfflineReader {
         "nowhere: the offline reader works inside this program, and nothing leaves the machine".to_owned()
     }
 
-    fn stream<'a>(
-        &'a self,
-        request: &'a Request,
-        out: UnboundedSender<Event>,
-        cancel: CancellationToken,
-    ) -> BoxFuture<'a, Result<(), Failure>> {
+    fn stream<'a>(&'a self, exchange: Exchange<'a>) -> BoxFuture<'a, Result<(), Failure>> {
+        let Exchange { request, out, cancel, .. } = exchange;
         Box::pin(async move {
             let done = Event::Finished { usage: Usage::default(), truncated: None };
             let events: Box<dyn Iterator<Item = Event> + Send> = match self.decide(request) {
@@ -152,6 +146,7 @@ fn words(text: &str) -> Vec<String> {
 mod tests {
     use proptest::prelude::*;
     use tokio::sync::mpsc::unbounded_channel;
+    use tokio_util::sync::CancellationToken;
 
     use super::*;
     use crate::canon::index::Index;
@@ -277,7 +272,10 @@ mod tests {
 
     async fn events_of(reader: &OfflineReader, request: &Request) -> Vec<Event> {
         let (out, mut events) = unbounded_channel();
-        reader.stream(request, out, CancellationToken::new()).await.unwrap();
+        reader
+            .stream(Exchange { request, out, cancel: CancellationToken::new(), witness: &() })
+            .await
+            .unwrap();
         let mut all = vec![];
         while let Some(event) = events.recv().await {
             all.push(event);
@@ -534,7 +532,10 @@ mod tests {
                 },
             )
         });
-        reader.stream(&request, out, cancel.clone()).await.unwrap();
+        reader
+            .stream(Exchange { request: &request, out, cancel: cancel.clone(), witness: &() })
+            .await
+            .unwrap();
         let (first, _) = listener.await.unwrap();
         assert!(matches!(first, Some(Event::Text(_))));
         assert!(cancel.is_cancelled());

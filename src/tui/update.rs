@@ -51,8 +51,8 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Tick(now) => {
             app.now = now;
             app.spin = app.spin.wrapping_add(1);
-            let mut effects = settle_key(app);
-            effects.extend(judge::open_waiting(app));
+            let effects = settle_key(app);
+            judge::open_waiting(app);
             if app.notice.as_ref().is_some_and(|(_, since)| now.duration_since(*since) > NOTICE) {
                 app.notice = None;
             }
@@ -191,8 +191,6 @@ fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
     if key.kind == KeyEventKind::Release {
         return vec![];
     }
-    app.keyed_at = Some(app.now);
-    app.to_review = None;
     let decides = app.popups.last().is_some_and(|popup| popup.decides(&key, &app.keymap));
     let plain = is_text(&key) || key.code == KeyCode::Enter;
     let before = if plain { app.plain_at.replace(app.now) } else { app.plain_at };

@@ -112,6 +112,7 @@ impl Workbench {
         Ok(TurnSetup {
             id: TurnId::mint(),
             provider: self.provider(name, &book, &registry, member.id)?,
+            witness: Arc::new(()),
             model,
             registry,
             index: self.later_index_of(&book),

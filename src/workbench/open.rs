@@ -9,7 +9,7 @@ use crate::config::toml_reader::Problem;
 use crate::config::user::UserSettings;
 use crate::domain::book::Book;
 use crate::domain::ids::BookPath;
-use crate::providers::responses::Responses;
+use crate::providers::remote::Remote;
 use crate::store;
 use crate::store::lock::Lock;
 
@@ -32,7 +32,7 @@ pub(super) struct Inner {
     pub indexes: Indexes,
     pub keys: Keys,
     /// Servers by address, made once each: a client loads certificates, and a provider remembers what it learned about its server.
-    pub servers: Mutex<BTreeMap<Option<String>, Arc<Responses>>>,
+    pub servers: Mutex<BTreeMap<Option<String>, Arc<Remote>>>,
     /// Vectors of the book's texts, where searching by meaning is on.
     pub meanings: super::meaning::Meanings,
     /// The right to write to the book, once an interface has it.

@@ -7,7 +7,8 @@ use crate::domain::conversation::{Failure, FailureKind};
 use crate::providers::Provider;
 use crate::providers::client::{ApiKey, Client, Timeouts};
 use crate::providers::offline::{self, OfflineReader};
-use crate::providers::responses::{DEFAULT_MODEL, Responses};
+use crate::providers::remote::Remote;
+use crate::providers::responses::DEFAULT_MODEL;
 use crate::tools::Registry;
 
 use super::Workbench;
@@ -52,7 +53,7 @@ impl Workbench {
         }
     }
 
-    fn openai(&self) -> Result<Arc<Responses>, Failure> {
+    fn openai(&self) -> Result<Arc<Remote>, Failure> {
         let base = self.choices().base_url.value;
         let mut servers = self.inner.servers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(server) = servers.get(&base) {
@@ -61,7 +62,7 @@ impl Workbench {
         let keys = self.inner.keys.clone();
         let key = ApiKey::from_fn(move || keys.find(OPENAI).ok()?.map(|(key, _)| key.expose().to_owned()));
         let client = Client::new(Timeouts::default())?;
-        let server = Arc::new(Responses::openai(client, base.as_deref(), key)?);
+        let server = Arc::new(Remote::openai(client, base.as_deref(), key)?);
         servers.insert(base, Arc::clone(&server));
         Ok(server)
     }

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::machine::Input;
 use crate::domain::conversation::{Failure, FailureKind};
-use crate::providers::{Event, Provider, Request};
+use crate::providers::{Event, Exchange, Provider, Request, Witness};
 
 /// How long a provider has to come to its end after a cancel.
 const GRACE: Duration = Duration::from_millis(50);
@@ -23,12 +23,15 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Sends `request`.
-    pub fn open(provider: Arc<dyn Provider>, request: Request) -> Self {
+    /// Sends `request`; `witness` notes what leaves the machine.
+    pub fn open(provider: Arc<dyn Provider>, request: Request, witness: Arc<dyn Witness>) -> Self {
         let (out, heard) = unbounded_channel();
         let cancel = CancellationToken::new();
         let stop = cancel.clone();
-        let task = tokio::spawn(async move { provider.stream(&request, out, stop).await });
+        let task = tokio::spawn(async move {
+            let exchange = Exchange { request: &request, out, cancel: stop, witness: witness.as_ref() };
+            provider.stream(exchange).await
+        });
         Self { heard, task, result: None, cancel }
     }
 

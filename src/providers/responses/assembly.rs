@@ -12,17 +12,7 @@ use crate::domain::conversation::Usage;
 use crate::domain::ids::CallId;
 use crate::providers::Event;
 use crate::providers::client::Refusal;
-
-/// How far an answer is.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Progress {
-    /// More is to come.
-    Going,
-    /// It is complete; [`Event::Finished`] was given.
-    Ended,
-    /// The server gave up.
-    Failed(Refusal),
-}
+use crate::providers::wire::{Heard, Progress, Reader};
 
 /// An answer that is being built.
 #[derive(Debug, Default)]
@@ -59,25 +49,28 @@ struct Message {
     follows: bool,
 }
 
-impl Assembly {
-    /// Takes the data of one event; gives what it means.
-    pub fn take(&mut self, data: &str) -> (Vec<Event>, Progress) {
+impl Reader for Assembly {
+    fn take(&mut self, data: &str) -> Heard {
         // Comments within data, empty data and `[DONE]` are no JSON either.
         let progress = serde_json::from_str(data).map_or(Progress::Going, |event: Value| self.event(&event));
         (std::mem::take(&mut self.events), progress)
     }
 
-    /// Takes a response that came in one piece.
-    pub fn whole(&mut self, response: &Value) -> (Vec<Event>, Progress) {
+    fn whole(&mut self, response: &Value) -> Heard {
+        if response.get("output").is_none() {
+            return (vec![], Progress::Going);
+        }
         self.created(response);
         let progress = match str_of(response, "status") {
             Some("failed" | "cancelled") => failed(response),
-            Some("incomplete") => self.end(response, true),
-            _ => self.end(response, false),
+            Some("incomplete") => self.finish(response, true),
+            _ => self.finish(response, false),
         };
         (std::mem::take(&mut self.events), progress)
     }
+}
 
+impl Assembly {
     fn event(&mut self, event: &Value) -> Progress {
         let response = event.get("response").unwrap_or(&Value::Null);
         let kind = str_of(event, "type").unwrap_or_default();
@@ -92,8 +85,8 @@ impl Assembly {
                     self.item_done(item, event.get("output_index").and_then(Value::as_u64));
                 }
             }
-            "response.completed" | "response.done" => return self.end(response, false),
-            "response.incomplete" => return self.end(response, true),
+            "response.completed" | "response.done" => return self.finish(response, false),
+            "response.incomplete" => return self.finish(response, true),
             "response.failed" | "response.cancelled" => return failed(response),
             "error" => return Progress::Failed(Refusal::from_value(event).unwrap_or_default()),
             _ if kind.starts_with("response.reasoning") => self.think(),
@@ -262,7 +255,7 @@ impl Assembly {
     }
 
     /// The terminal event: what did not come as a whole item before is taken from the response itself.
-    fn end(&mut self, response: &Value, incomplete: bool) -> Progress {
+    fn finish(&mut self, response: &Value, incomplete: bool) -> Progress {
         let before = self.items;
         for item in response.get("output").and_then(Value::as_array).into_iter().flatten() {
             let seen = match str_of(item, "id").or_else(|| str_of(item, "call_id")) {

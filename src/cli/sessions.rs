@@ -105,13 +105,7 @@ impl Sessions {
         let bench = &workbench;
         match self.verb {
             Verb::List { deleted: false } => list(context, &bench.conversations()),
-            Verb::List { deleted: true } => {
-                let all = bench.deleted_conversations();
-                if context.global.json {
-                    return output::document(&json!(all));
-                }
-                output::table(&all.iter().map(|id| vec![id.to_string()]).collect::<Vec<_>>())
-            }
+            Verb::List { deleted: true } => list(context, &bench.deleted_conversations()),
             Verb::Show(one) => show(context, bench, &bench.conversation_named(&one.id)?),
             Verb::Search { query, limit } => search(context, &bench.search_conversations(&query, limit)?),
             Verb::Rename { one, title } => {

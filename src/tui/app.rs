@@ -192,7 +192,8 @@ impl App {
 
     /// Whether anything on screen moves by itself.
     pub(super) fn moves(&self) -> bool {
-        self.chat.is_busy() || self.notice.is_some() || !self.waiting.is_empty()
+        let settles = self.chat.is_settling() && self.areas().chat.is_some();
+        self.chat.is_busy() || settles || self.notice.is_some() || !self.waiting.is_empty()
     }
 
     /// Lays the cards of all proposals out again.

@@ -8,7 +8,7 @@ use crate::workbench::Ask;
 use crate::workbench::rename::Found;
 
 use super::document::Place;
-use super::msg::{TypedKey, Verdict};
+use super::msg::{SessionVerb, TypedKey, Verdict};
 
 /// Something to do.
 #[derive(Debug)]
@@ -60,8 +60,14 @@ pub(super) enum Effect {
     Index,
     /// Read the queue of proposals.
     ReadProposals,
-    /// List the earlier conversations.
+    /// List the conversations.
     ListConversations,
+    /// List the deleted conversations, to bring one back.
+    ListDeleted,
+    /// Look for words in all conversations.
+    SearchConversations(String),
+    /// Do something with a conversation.
+    Session(SessionVerb),
     /// Read a conversation, the newest when none is named.
     ReadConversation(Option<SessionId>),
     /// Make a chapter of this title, then open it.

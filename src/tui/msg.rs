@@ -13,7 +13,9 @@ use crate::domain::book::Book;
 use crate::domain::codex::EntryType;
 use crate::domain::conversation::Failure;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
-use crate::workbench::{Document, Evidence, Finished, Hit, Peek, QueuedProposal, Recovered, Summary};
+use crate::workbench::{
+    Document, Evidence, Finished, Hit, Passage, Peek, QueuedProposal, Recovered, Summary,
+};
 
 use crate::workbench::rename::{Found, Renamed};
 
@@ -58,10 +60,18 @@ pub(super) enum Msg {
     Turn(Box<TurnEvent>),
     /// A turn is over and was kept.
     Finished(Box<Finished>),
-    /// The earlier conversations were listed.
+    /// The conversations were listed.
     Past(Vec<Summary>),
-    /// Go on with an earlier conversation.
-    GoOnWith(SessionId),
+    /// Go on with an earlier conversation, and show a message of it.
+    GoOnWith(SessionId, Option<TurnId>),
+    /// Do something with a conversation.
+    Session(SessionVerb),
+    /// It was done: what to tell, and the conversation to go on with; or why not.
+    SessionDone(SessionVerb, Result<(String, Option<SessionId>), String>),
+    /// Look for words in all conversations.
+    SearchConversations(String),
+    /// What was found for these words.
+    Passages(String, Vec<Passage>),
     /// An earlier conversation was read.
     Conversation(SessionId, Vec<Finished>),
     /// The prompt was built.
@@ -177,6 +187,34 @@ pub(super) enum Verdict {
     Settle(ProposalId, Vec<(usize, String, String)>, Vec<Vec<bool>>),
     /// Accept several, each with its chosen hunks, if its texts still have this stamp.
     AcceptAll(Vec<(ProposalId, Vec<Vec<bool>>, String)>),
+}
+
+/// What the author wants done with a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum SessionVerb {
+    /// Give it a name.
+    Rename(SessionId, String),
+    /// Make another one that goes on after a message, the last where none is named.
+    Fork(SessionId, Option<TurnId>),
+    /// Delete it; `true`: for ever.
+    Delete(SessionId, bool),
+    /// Bring it back.
+    Restore(SessionId),
+    /// Write it to this file.
+    Export(SessionId, String),
+}
+
+impl SessionVerb {
+    /// Returns the conversation that it is about.
+    pub(super) fn session(&self) -> &SessionId {
+        match self {
+            Self::Rename(session, _)
+            | Self::Fork(session, _)
+            | Self::Delete(session, _)
+            | Self::Restore(session)
+            | Self::Export(session, _) => session,
+        }
+    }
 }
 
 /// Why a document was not saved.

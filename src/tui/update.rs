@@ -12,6 +12,7 @@ mod judge;
 mod manuscript;
 mod mouse;
 mod relate;
+mod sessions;
 mod turn;
 
 use std::time::Duration;
@@ -82,9 +83,13 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         | Msg::CancelledEarly
         | Msg::Turn(_)
         | Msg::Finished(_)
-        | Msg::Conversation(..)
-        | Msg::Past(_)
-        | Msg::GoOnWith(_) => turn::update(app, msg),
+        | Msg::Conversation(..) => turn::update(app, msg),
+        Msg::Past(_)
+        | Msg::GoOnWith(..)
+        | Msg::Session(_)
+        | Msg::SessionDone(..)
+        | Msg::SearchConversations(_)
+        | Msg::Passages(..) => sessions::update(app, msg),
         Msg::Judge(_)
         | Msg::Review(_)
         | Msg::ReviewBeside(..)
@@ -323,6 +328,10 @@ fn on_escape(app: &mut App) -> Vec<Effect> {
         }
         Pane::Chat => {
             if app.chat.at.take().is_some() || app.chat.chip.take().is_some() {
+                return vec![];
+            }
+            if std::mem::take(&mut app.chat.editing) {
+                app.chat.take_typed();
                 return vec![];
             }
             app.chat.top = None;

@@ -1,5 +1,6 @@
 //! What the interface asks of the outside, done in the background. Every answer comes back as a message.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -11,14 +12,21 @@ use crate::canon::mentions::Names;
 use crate::domain::conversation::Turn;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::proposal::Proposal;
-use crate::workbench::{Ask, Desk, DocumentError, Finished, Recovered, Workbench};
+use crate::workbench::{
+    Ask, Desk, DocumentError, Finished, Format, Recovered, SessionError, Summary, Workbench,
+};
 
 use super::app::App;
 use super::clipboard::Clipboard;
 use super::effect::Effect;
-use super::msg::{Msg, Notice, SaveProblem, Verdict};
+use super::msg::{Msg, Notice, SaveProblem, SessionVerb, Verdict};
+use super::popups::Popup;
+use super::popups::chooser::{Chooser, Item};
 use super::recovery::Recovery;
 use super::review::{Compared, stamp};
+
+/// Passages that a search of all conversations shows.
+const PASSAGES: usize = 200;
 
 /// Hits that a search of the book shows.
 const HITS: usize = 50;
@@ -227,6 +235,51 @@ fn conversation(bench: &Workbench, session: &SessionId) -> Vec<Finished> {
     bench.turns(session).into_iter().map(kept).collect()
 }
 
+/// Offers the deleted conversations.
+fn deleted(bench: &Workbench) -> Msg {
+    let item = |summary: Summary| {
+        let detail = super::when::day(&summary.last_at);
+        Item::new(&summary.title, &detail, Msg::Session(SessionVerb::Restore(summary.session)))
+    };
+    let items: Vec<Item> = bench.deleted_conversations().into_iter().map(item).collect();
+    if items.is_empty() {
+        return Msg::Notice(Notice::hint("No conversation was deleted."));
+    }
+    Msg::Popup(Box::new(Popup::Chooser(Chooser::new("Bring a conversation back", items))))
+}
+
+/// Does something with a conversation. Returns what to tell, and the conversation to go on with.
+fn session(bench: &Workbench, verb: &SessionVerb) -> Result<(String, Option<SessionId>), SessionError> {
+    match verb {
+        SessionVerb::Rename(session, title) => {
+            let summary = bench.rename_conversation(session, title)?;
+            Ok((format!("The conversation is called \"{}\" now.", summary.title), None))
+        }
+        SessionVerb::Fork(session, after) => {
+            let fork = bench.fork_conversation(session, after.as_ref(), None)?;
+            Ok((format!("You are in \"{}\"; the other stays as it is.", fork.title), Some(fork.session)))
+        }
+        SessionVerb::Delete(session, for_ever) => {
+            bench.delete_conversation(session, *for_ever)?;
+            let back = "Deleted. \"Bring a deleted conversation back\" in the palette undoes it.";
+            Ok((if *for_ever { "Deleted for ever." } else { back }.to_owned(), None))
+        }
+        SessionVerb::Restore(session) => {
+            let summary = bench.restore_conversation(session)?;
+            Ok((format!("\"{}\" is back.", summary.title), Some(summary.session)))
+        }
+        SessionVerb::Export(session, file) => {
+            let is_json =
+                Path::new(file).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+            let format = if is_json { Format::Json } else { Format::Markdown };
+            let beside = bench.root().parent().unwrap_or(bench.root());
+            let file = beside.join(file);
+            bench.export_conversation(session, format, &file, false)?;
+            Ok((format!("Written to {}.", file.display()), None))
+        }
+    }
+}
+
 /// Shows a file that was just made, in the book as it is now.
 fn made(bench: &Workbench, file: Result<BookPath, String>, out: &UnboundedSender<Msg>) {
     match file {
@@ -299,6 +352,16 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         }
         Effect::ReadProposals => Msg::Proposals(bench.proposals()),
         Effect::ListConversations => Msg::Past(bench.conversations()),
+        Effect::ListDeleted => deleted(bench),
+        Effect::SearchConversations(query) => {
+            let found = bench.search_conversations(&query, PASSAGES).unwrap_or_default();
+            Msg::Passages(query, found)
+        }
+        Effect::Session(verb) => {
+            let done = session(bench, &verb).map_err(|why| sentence(&why));
+            send(out, Msg::Past(bench.conversations()));
+            Msg::SessionDone(verb, done)
+        }
         Effect::ReadConversation(session) => {
             let Some(session) = session.or_else(|| bench.last_session()) else { return };
             let turns = conversation(bench, &session);

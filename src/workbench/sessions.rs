@@ -78,10 +78,8 @@ impl Workbench {
     }
 
     /// Lists the deleted conversations that can be brought back.
-    pub fn deleted_conversations(&self) -> Vec<SessionId> {
-        let mut all = sessions::deleted(self.root()).unwrap_or_default();
-        all.sort();
-        all
+    pub fn deleted_conversations(&self) -> Vec<Summary> {
+        sessions::deleted(self.root()).unwrap_or_default()
     }
 
     /// Finds a conversation by its id, the beginning of it, or `last`.
@@ -99,7 +97,7 @@ impl Workbench {
 
     /// Finds a deleted conversation by its id or the beginning of it.
     pub fn deleted_conversation_named(&self, name: &str) -> Result<SessionId, SessionError> {
-        let all = self.deleted_conversations();
+        let all: Vec<SessionId> = self.deleted_conversations().into_iter().map(|s| s.session).collect();
         match all.iter().find(|id| id.as_str() == name) {
             Some(exact) => Ok(exact.clone()),
             None => one_of(name, all.into_iter()),

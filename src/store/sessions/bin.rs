@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::domain::ids::SessionId;
 use crate::store::{atomic, home};
 
-use super::{FOLDER, must_exist, path};
+use super::{FOLDER, Summary, must_exist, path};
 
 const BIN: &str = "sessions/deleted";
 
@@ -43,8 +43,8 @@ pub fn delete_for_ever(root: &Path, session: &SessionId) -> io::Result<()> {
 }
 
 /// Lists the deleted conversations.
-pub fn deleted(root: &Path) -> io::Result<Vec<SessionId>> {
-    Ok(super::glance::files(&home::path(root, BIN)?)?.into_iter().map(|file| file.session).collect())
+pub fn deleted(root: &Path) -> io::Result<Vec<Summary>> {
+    super::glance::list_of(&home::path(root, BIN)?)
 }
 
 fn in_bin(root: &Path, session: &SessionId) -> io::Result<PathBuf> {
@@ -81,7 +81,7 @@ mod tests {
         delete(root.path(), &session).unwrap();
         assert!(!exists(root.path(), &session));
         assert!(super::super::list(root.path()).unwrap().is_empty());
-        assert_eq!(deleted(root.path()).unwrap(), [session.clone()]);
+        assert_eq!(deleted(root.path()).unwrap()[0].session, session);
         restore(root.path(), &session).unwrap();
         assert_eq!(fs::read(path(root.path(), &session).unwrap()).unwrap(), before);
         assert!(deleted(root.path()).unwrap().is_empty());

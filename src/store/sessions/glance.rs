@@ -94,9 +94,18 @@ pub fn list(root: &Path) -> io::Result<Vec<Summary>> {
         found.extend(read_all(unknown, summary_of));
         Cache::write(root, &found);
     }
-    let mut list: Vec<Summary> = found.into_iter().map(|(_, summary)| summary).collect();
+    Ok(in_order(found.into_iter().map(|(_, summary)| summary).collect()))
+}
+
+/// Lists the conversations in a folder, without the cache.
+pub(super) fn list_of(folder: &Path) -> io::Result<Vec<Summary>> {
+    let found = read_all(files(folder)?, summary_of);
+    Ok(in_order(found.into_iter().map(|(_, summary)| summary).collect()))
+}
+
+fn in_order(mut list: Vec<Summary>) -> Vec<Summary> {
     list.sort_by(|a, b| (&b.last_at, &b.session).cmp(&(&a.last_at, &a.session)));
-    Ok(list)
+    list
 }
 
 /// Reads what a list shows of one conversation.

@@ -90,8 +90,10 @@ pub(super) struct App {
     pub(super) restoring: Vec<Recovered>,
     /// Unsaved text of an earlier run that was taken or thrown away, and can be deleted.
     pub(super) forgotten: Vec<Recovered>,
-    /// Words written since the program started in documents that were closed since.
+    /// Words written today before the program was started this time, and since in documents that were closed.
     pub(super) words_closed: i64,
+    /// The day on which the program was started.
+    pub(super) day: String,
     /// Documents to be saved before the program ends.
     pub(super) quitting: bool,
 }
@@ -180,8 +182,8 @@ impl App {
         words
     }
 
-    /// Returns the words written since the program started.
-    pub(super) fn words_of_session(&self) -> i64 {
+    /// Returns the words written today, also before the program was started this time.
+    pub(super) fn words_of_day(&self) -> i64 {
         self.documents
             .iter()
             .filter(|d| self.book.chapter(&d.path).is_some())

@@ -210,7 +210,7 @@ impl Chat {
     }
 
     /// Returns the turn that holds a line of the conversation, and the line in it.
-    fn place_of(&self, line: usize) -> (usize, usize) {
+    pub(super) fn place_of(&self, line: usize) -> (usize, usize) {
         let mut first = 0;
         for (turn, height) in self.heights.iter().enumerate() {
             if line < first + height {

@@ -29,6 +29,8 @@ pub(super) struct TurnView {
     pub(super) raw: String,
     /// The answer with checked quotes, once the turn is over.
     pub(super) grounded: Option<Grounded>,
+    /// Its quotes are still to be checked against the book.
+    pub(super) unchecked: bool,
     pub(super) proposals: Vec<ProposalId>,
     pub(super) state: State,
     pub(super) round: (u32, u32),
@@ -120,6 +122,7 @@ impl TurnView {
             tools: vec![],
             raw: String::new(),
             grounded: None,
+            unchecked: false,
             proposals: vec![],
             state: State::Waiting,
             round: (1, 0),
@@ -140,6 +143,12 @@ impl TurnView {
         let mut view = Self::asked(turn.persona.clone(), turn.question.clone(), turn.selection.clone());
         view.finish(finished);
         view
+    }
+
+    /// Takes its quotes, checked against the book.
+    pub(super) fn check(&mut self, grounded: Grounded) {
+        self.grounded = Some(grounded);
+        self.touched = true;
     }
 
     /// Takes over what was kept of a turn that is over.

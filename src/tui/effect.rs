@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::domain::codex::EntryType;
-use crate::domain::ids::{BookPath, ProposalId, SessionId};
+use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::workbench::Ask;
 use crate::workbench::rename::Found;
 
@@ -70,6 +70,8 @@ pub(super) enum Effect {
     Session(SessionVerb),
     /// Read a conversation, the newest when none is named.
     ReadConversation(Option<SessionId>),
+    /// Check quotes of a conversation: for each turn its answer and the files that were read in it.
+    CheckQuotes(SessionId, Vec<(TurnId, String, Vec<BookPath>)>),
     /// Make a chapter of this title, then open it.
     NewChapter(String),
     /// Make a Codex entry from the template, then open it.

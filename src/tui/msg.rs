@@ -7,6 +7,7 @@ use std::time::Instant;
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::agent::event::TurnEvent;
+use crate::agent::grounding::Grounded;
 use crate::canon::mentions::Names;
 use crate::canon::relations::Graph;
 use crate::domain::book::Book;
@@ -72,8 +73,10 @@ pub(super) enum Msg {
     SearchConversations(String),
     /// What was found for these words.
     Passages(String, Vec<Passage>),
-    /// An earlier conversation was read.
-    Conversation(SessionId, Vec<Finished>),
+    /// An earlier conversation was read. The quotes of so many turns from its start are not checked yet.
+    Conversation(SessionId, Vec<Finished>, usize),
+    /// The quotes of some of its turns were checked against the book as it is now.
+    QuotesChecked(SessionId, Vec<(TurnId, Grounded)>),
     /// The prompt was built.
     Peeked(Result<Box<Peek>, Failure>),
     /// The queue of proposals was read.

@@ -98,7 +98,7 @@ impl Popup {
             | Self::Field(_)
             | Self::Search(_)
             | Self::Timeline(_)
-            | Self::Conversations(_) => types || command == "help",
+            | Self::Conversations(_) => types,
             Self::Confirm(p) => types || command == "help" || (command == "quit" && p.asks_to_quit()),
             Self::Diff(p) => p.is_editing() && (types || command == "save"),
             Self::Text(_) => command == "help",

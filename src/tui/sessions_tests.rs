@@ -53,6 +53,16 @@ fn session(author: &Author) -> Option<&str> {
     author.app.chat.session.as_ref().map(SessionId::as_str)
 }
 
+/// Opens a conversation and shows it. Returns what is asked for then.
+fn opens(author: &mut Author, id: &str) -> Vec<super::effect::Effect> {
+    let read = super::update::update(&mut author.app, Msg::GoOnWith(SessionId::new(id), None));
+    let (out, mut inbox) = tokio::sync::mpsc::unbounded_channel();
+    super::work::quietly(&author.bench, read.into_iter().next().unwrap(), &out);
+    let effects = super::update::update(&mut author.app, inbox.try_recv().unwrap());
+    author.lay_out();
+    effects
+}
+
 #[test]
 fn all_conversations_at_every_size() {
     for (width, height) in [(80, 24), (120, 40)] {
@@ -260,14 +270,13 @@ fn a_long_conversation_is_laid_out_where_the_author_looks_and_then_elsewhere() {
     let said: Vec<(String, &str)> = (0..600).map(|n| (format!("Question {n}"), answer.as_str())).collect();
     let said: Vec<(&str, &str)> = said.iter().map(|(q, a)| (q.as_str(), *a)).collect();
     talked(&mut author, "s-9", 17, &said);
-    author.happens(Msg::GoOnWith(SessionId::new("s-9"), None));
+    opens(&mut author, "s-9");
     author.sees_words("two");
     let laid = |author: &Author| author.app.chat.turns.iter().filter(|turn| turn.laid().is_some()).count();
     let at_first = laid(&author);
     assert!(at_first < 200, "{at_first} of 600 were laid out for the first frame");
     assert!(author.app.moves(), "the rest follows by itself");
     // Somewhere in the middle: what is on screen stays there while the rest is laid out, and when the window changes.
-    author.happens(Msg::GoOnWith(SessionId::new("s-9"), None));
     author.app.chat.show = author.app.chat.turns[300].id.clone();
     author.lay_out();
     let before = author.sees();
@@ -299,4 +308,38 @@ fn a_popup_of_conversations_is_refreshed_and_keeps_its_row() {
     talked(&mut author, "s-8", 17, &[("A new one from elsewhere", "Yes.")]);
     author.sees_words("▸ Is the eclipse on the right day?");
     assert!(matches!(author.app.popups.last(), Some(Popup::Conversations(_))));
+}
+
+#[test]
+fn quotes_of_a_long_conversation_are_checked_after_it_is_shown_the_nearest_first() {
+    let mut author = Author::at(120, 40);
+    let answer = "\"The lights at Post Nine had been off\" [[locate:The lights at Post Nine had been off]]";
+    let said: Vec<(&str, &str)> = (0..40).map(|_| ("Where are the lights?", answer)).collect();
+    talked(&mut author, "s-9", 17, &said);
+    let mut effects = opens(&mut author, "s-9");
+    let (out, mut inbox) = tokio::sync::mpsc::unbounded_channel();
+    let found = |author: &Author, turn: usize| {
+        author.app.chat.turns[turn].grounded.as_ref().is_some_and(|g| !g.quotes[..].is_empty())
+    };
+    assert!(found(&author, 39) && !found(&author, 31), "the last ones are checked at once");
+    author.sees_words("Where are the lights?");
+    assert!(!author.sees().contains("[[locate"), "a marker is never shown");
+    let mut rounds = 0;
+    while let Some(effect) = effects.pop() {
+        super::work::quietly(&author.bench, effect, &out);
+        effects = super::update::update(&mut author.app, inbox.try_recv().unwrap());
+        rounds += 1;
+        assert!(rounds > 1 || (found(&author, 31) && !found(&author, 0)));
+    }
+    assert_eq!((rounds, (0..40).filter(|turn| found(&author, *turn)).count()), (4, 40));
+}
+
+#[test]
+fn quotes_that_come_late_for_another_conversation_are_dropped() {
+    let mut author = with_three(120, 40);
+    author.happens(Msg::GoOnWith(SessionId::new("s-2"), None));
+    let id = author.app.chat.turns[0].id.clone().unwrap();
+    let other = crate::agent::grounding::Grounded { shown: "Of another".into(), ..Default::default() };
+    author.happens(Msg::QuotesChecked(SessionId::new("s-1"), vec![(id, other)]));
+    assert!(!author.sees().contains("Of another"));
 }

@@ -55,7 +55,7 @@ impl Stage {
             not_kept: None,
         };
         let all = (0..turns).map(kept).collect();
-        let _ = update(&mut self.app, Msg::Conversation(session.clone(), all));
+        let _ = update(&mut self.app, Msg::Conversation(session.clone(), all, 0));
     }
 
     /// Begins a turn whose answer streams in.

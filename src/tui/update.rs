@@ -23,12 +23,14 @@ use super::app::App;
 use super::clipboard::Copied;
 use super::effect::Effect;
 use super::layout::Pane;
-use super::msg::{Msg, Notice};
+use super::msg::{Msg, Notice, Tone};
 use super::popups::{Popup, Reply};
 use crate::command::Context;
 
 /// How long a notice stays.
 const NOTICE: Duration = Duration::from_secs(5);
+/// How long a notice stays when keys are pressed.
+const READ: Duration = Duration::from_secs(1);
 /// Two `Esc` within this time cancel the running turn from anywhere.
 const TWICE: Duration = Duration::from_millis(500);
 
@@ -78,13 +80,12 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             effects.push(Effect::ReadRelationships);
             effects
         }
-        Msg::Began(..)
-        | Msg::Refused(_)
-        | Msg::CancelledEarly
-        | Msg::Turn(_)
-        | Msg::Finished(_)
-        | Msg::Conversation(..) => turn::update(app, msg),
+        Msg::Began(..) | Msg::Refused(_) | Msg::CancelledEarly | Msg::Turn(_) | Msg::Finished(_) => {
+            turn::update(app, msg)
+        }
         Msg::Past(_)
+        | Msg::Conversation(..)
+        | Msg::QuotesChecked(..)
         | Msg::GoOnWith(..)
         | Msg::Session(_)
         | Msg::SessionDone(..)
@@ -196,6 +197,11 @@ fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
     if key.kind == KeyEventKind::Release {
         return vec![];
     }
+    // What was done a while ago is no news to an author who goes on.
+    let is_old = |(notice, since): &mut (Notice, std::time::Instant)| {
+        notice.tone != Tone::Problem && app.now.duration_since(*since) > READ
+    };
+    app.notice.take_if(is_old);
     let decides = app.popups.last().is_some_and(|popup| popup.decides(&key, &app.keymap));
     let plain = is_text(&key) || key.code == KeyCode::Enter;
     let before = if plain { app.plain_at.replace(app.now) } else { app.plain_at };

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::driver;
 use crate::agent::event::TurnEventKind;
+use crate::agent::grounding::{Grounded, hide_markers};
 use crate::canon::mentions::Names;
 use crate::domain::conversation::Turn;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
@@ -24,6 +25,9 @@ use super::popups::Popup;
 use super::popups::chooser::{Chooser, Item};
 use super::recovery::Recovery;
 use super::review::{Compared, stamp};
+
+/// Turns of a conversation whose quotes are checked before it is shown.
+const CHECKED: usize = 8;
 
 /// Passages that a search of all conversations shows.
 const PASSAGES: usize = 200;
@@ -175,7 +179,8 @@ pub(super) fn leave_desk(bench: &Workbench, app: &App) {
         None => (None, 0),
     };
     let (chapter, persona) = (app.last_chapter.clone(), Some(app.chat.persona.clone()));
-    bench.leave_desk(&Desk { v: 1, document, chapter, cursor, persona });
+    let (day, words) = (Some(app.day.clone()), app.words_of_day());
+    bench.leave_desk(&Desk { v: 1, document, chapter, cursor, persona, day, words });
 }
 
 /// Reads relationships, or finds and changes the places of a name.
@@ -226,13 +231,20 @@ fn in_background(work: impl FnOnce() + Send + 'static) {
     tokio::task::spawn_blocking(work);
 }
 
-/// Reads an earlier conversation, its quotes checked against the book as it is now.
-fn conversation(bench: &Workbench, session: &SessionId) -> Vec<Finished> {
-    let kept = |turn: Turn| {
-        let grounded = bench.ground(&turn, None);
+/// Reads an earlier conversation. The quotes of its last turns are checked against the book as it is now; of a long one the others are shown
+/// before that. Returns how many those are.
+fn conversation(bench: &Workbench, session: &SessionId) -> (Vec<Finished>, usize) {
+    let turns = bench.turns(session);
+    let unchecked = turns.len().saturating_sub(CHECKED);
+    let kept = |(at, turn): (usize, Turn)| {
+        let grounded = if at < unchecked {
+            Grounded { shown: hide_markers(&turn.answer), ..Grounded::default() }
+        } else {
+            bench.ground(&turn, None)
+        };
         Finished { session: session.clone(), turn, grounded, not_kept: None }
     };
-    bench.turns(session).into_iter().map(kept).collect()
+    (turns.into_iter().enumerate().map(kept).collect(), unchecked)
 }
 
 /// Offers the deleted conversations.
@@ -364,8 +376,13 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         }
         Effect::ReadConversation(session) => {
             let Some(session) = session.or_else(|| bench.last_session()) else { return };
-            let turns = conversation(bench, &session);
-            Msg::Conversation(session, turns)
+            let (turns, unchecked) = conversation(bench, &session);
+            Msg::Conversation(session, turns, unchecked)
+        }
+        Effect::CheckQuotes(session, turns) => {
+            let check =
+                |(id, answer, read): (TurnId, String, Vec<BookPath>)| (id, bench.check(&answer, &read));
+            Msg::QuotesChecked(session, turns.into_iter().map(check).collect())
         }
         Effect::NewEntry(entry_type, name) => {
             return made(bench, bench.new_entry(entry_type, &name).map_err(|e| e.to_string()), out);

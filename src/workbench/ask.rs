@@ -236,6 +236,11 @@ impl Workbench {
         grounding::ground(&turn.answer, &self.book(), current, &read_in(turn))
     }
 
+    /// Returns an answer ready to be shown, checked against the book as it is now; `read` are the files that tools returned in its turn.
+    pub fn check(&self, answer: &str, read: &[BookPath]) -> Grounded {
+        grounding::ground(answer, &self.book(), None, read)
+    }
+
     /// Returns the conversation of this book that was used last.
     pub fn last_session(&self) -> Option<SessionId> {
         self.conversations().into_iter().next().map(|summary| summary.session)

@@ -303,7 +303,10 @@ fn ask_name(summary: &Summary) -> Popup {
             vec![Msg::Session(SessionVerb::Rename(session, name.to_owned()))]
         }
     };
-    Popup::Field(Field::filled("Name of the conversation", "It is what lists show.", &summary.title, submit))
+    Popup::Field(
+        Field::filled("Name of the conversation", "It is what lists show.", &summary.title, submit)
+            .verb("name it"),
+    )
 }
 
 fn ask_file(summary: &Summary) -> Popup {
@@ -318,7 +321,9 @@ fn ask_file(summary: &Summary) -> Popup {
             vec![Msg::Session(SessionVerb::Export(session, file.to_owned()))]
         }
     };
-    Popup::Field(Field::filled("Write the conversation to", words, &file_name(&summary.title), submit))
+    Popup::Field(
+        Field::filled("Write the conversation to", words, &file_name(&summary.title), submit).verb("write"),
+    )
 }
 
 /// A file's name made of a title: `who-is-mira.md`.

@@ -13,6 +13,9 @@ use super::super::popups::Popup;
 use super::super::popups::conversations::ConversationsPopup;
 use super::{commands, update as happen};
 
+/// Turns whose quotes are checked in one go.
+const AT_ONCE: usize = 8;
+
 const BUSY: &str = "A turn is running: Esc stops it.";
 
 pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
@@ -32,6 +35,15 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.chat.wanted = Some((session.clone(), turn));
             commands::focus(app, Pane::Chat);
             vec![Effect::ReadConversation(Some(session))]
+        }
+        Msg::Conversation(session, turns, unchecked) => opened(app, session, turns, unchecked),
+        Msg::QuotesChecked(session, checked) if app.chat.session.as_ref() == Some(&session) => {
+            for (id, grounded) in checked {
+                if let Some(turn) = app.chat.turn_mut(&id) {
+                    turn.check(grounded);
+                }
+            }
+            check_more(app)
         }
         Msg::Session(verb) => ask_for(app, verb),
         Msg::SessionDone(verb, done) => told(app, &verb, done),
@@ -123,11 +135,11 @@ pub(super) fn leave(app: &mut App) {
 }
 
 /// Shows a conversation that was read.
-pub(super) fn opened(app: &mut App, session: SessionId, turns: Vec<Finished>) {
+fn opened(app: &mut App, session: SessionId, turns: Vec<Finished>, unchecked: usize) -> Vec<Effect> {
     // The one that is read at the start never takes the place of what was asked meanwhile.
     let wanted = app.chat.wanted.take_if(|(wanted, _)| *wanted == session);
     if app.chat.is_busy() || !(wanted.is_some() || app.chat.turns.is_empty()) {
-        return;
+        return vec![];
     }
     let chat = &mut app.chat;
     if std::mem::take(&mut chat.editing) {
@@ -136,9 +148,34 @@ pub(super) fn opened(app: &mut App, session: SessionId, turns: Vec<Finished>) {
     chat.stored = true;
     chat.session = Some(session);
     chat.turns = turns.into_iter().map(TurnView::kept).collect();
+    chat.turns.iter_mut().take(unchecked).for_each(|turn| turn.unchecked = true);
     chat.aside.clear();
     chat.top = None;
     chat.at = None;
     chat.quote = None;
     chat.show = wanted.and_then(|(_, turn)| turn);
+    check_more(app)
+}
+
+/// Has the quotes of a few more turns checked, those nearest to what the author looks at first.
+fn check_more(app: &mut App) -> Vec<Effect> {
+    let Some(session) = app.chat.session.clone() else { return vec![] };
+    let chat = &app.chat;
+    let looks_at = match &chat.show {
+        Some(id) => chat.turns.iter().position(|turn| turn.id.as_ref() == Some(id)).unwrap_or(0),
+        None if chat.top.is_none() => chat.turns.len(),
+        None => chat.place_of(chat.first_line()).0,
+    };
+    let open = app.chat.turns.iter().enumerate().filter(|(_, turn)| turn.unchecked);
+    let mut open: Vec<usize> = open.map(|(at, _)| at).collect();
+    open.sort_by_key(|at| at.abs_diff(looks_at));
+    open.truncate(AT_ONCE);
+    let mut batch = vec![];
+    for at in open {
+        let Some(turn) = app.chat.turns.get_mut(at) else { continue };
+        turn.unchecked = false;
+        let read = turn.tools.iter().flat_map(|tool| tool.resolved.iter().cloned()).collect();
+        batch.extend(turn.id.clone().map(|id| (id, turn.raw.clone(), read)));
+    }
+    if batch.is_empty() { vec![] } else { vec![Effect::CheckQuotes(session, batch)] }
 }

@@ -10,7 +10,7 @@ use super::super::app::App;
 use super::super::conversation::State;
 use super::super::effect::Effect;
 use super::super::msg::{Msg, Notice};
-use super::{ask, sessions};
+use super::ask;
 
 /// An answer that was there sooner than this was not read while it came.
 const READING: Duration = Duration::from_secs(2);
@@ -48,10 +48,6 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Turn(event) => on_event(app, *event),
         Msg::Finished(finished) => finished_turn(app, *finished),
-        Msg::Conversation(session, turns) => {
-            sessions::opened(app, session, turns);
-            vec![]
-        }
         _ => vec![],
     }
 }

@@ -236,14 +236,17 @@ impl ConversationsPopup {
             key("delete-conversation", "delete"),
             key("export-conversation", "export"),
             ("Esc".to_owned(), "close"),
-            (self.state(), ""),
         ];
         let popup = popup::Popup { title, hints: &hints, width, height: rows + DETAILS + 2 };
         let inner = popup.draw(frame.area(), frame.buffer_mut(), theme);
         let part = |y: u16, height: u16| Rect { y: inner.y + y, height, ..inner }.intersection(inner);
         let field = part(0, 1);
         frame.render_widget(Span::styled("› ", theme.style(Role::Accent)), field);
-        let typed = Rect { x: field.x + 2, width: field.width.saturating_sub(2), ..field };
+        let state = self.state();
+        let beside = (text::width(&state) as u16 + 1).min(field.width / 2);
+        let right = Rect { x: field.right() - beside, width: beside, ..field };
+        frame.render_widget(Span::styled(format!(" {state}"), theme.style(Role::Dim)), right);
+        let typed = Rect { x: field.x + 2, width: field.width.saturating_sub(2 + beside), ..field };
         let at = if self.typed.is_empty() {
             Input::default().with_placeholder(placeholder).draw(typed, frame.buffer_mut(), theme)
         } else {

@@ -10,6 +10,8 @@
 mod bin;
 mod fork;
 mod glance;
+#[cfg(all(test, unix))]
+mod kill_tests;
 
 use std::collections::HashMap;
 use std::io;
@@ -178,12 +180,11 @@ pub fn read(root: &Path, session: &SessionId) -> io::Result<Session> {
         let id = kept.turn.id.clone();
         let alone = before.replace(id.clone()).is_some_and(|before| before == id);
         let kept = if is_end { Kept { kept_by_server: kept.kept_by_server && alone, ..kept } } else { kept };
-        match places.get(&id).and_then(|place| turns.get_mut(*place)) {
-            Some(known) => *known = Kept { preface: std::mem::take(&mut known.preface), ..kept },
-            None => {
-                places.insert(id, turns.len());
-                turns.push(kept);
-            }
+        if let Some(known) = places.get(&id).and_then(|place| turns.get_mut(*place)) {
+            *known = Kept { preface: std::mem::take(&mut known.preface), ..kept };
+        } else {
+            places.insert(id, turns.len());
+            turns.push(kept);
         }
     }
     let stays = staying(turns.iter().map(|kept| Link::of(&kept.turn)));

@@ -15,6 +15,7 @@ use super::turn_lines::{Stop, What};
 const SHARE: usize = 16 * 1024;
 
 /// The chat pane.
+#[expect(clippy::struct_excessive_bools, reason = "each says something else of the conversation")]
 pub(super) struct Chat {
     /// Id of the board member that the next question goes to.
     pub(super) persona: String,

@@ -1,6 +1,7 @@
 //! What the interface asks of the outside, done in the background. Every answer comes back as a message.
 
-use std::path::Path;
+mod sessions;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -8,29 +9,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::driver;
 use crate::agent::event::TurnEventKind;
-use crate::agent::grounding::{Grounded, hide_markers};
 use crate::canon::mentions::Names;
-use crate::domain::conversation::Turn;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::proposal::Proposal;
-use crate::workbench::{
-    Ask, Desk, DocumentError, Finished, Format, Recovered, SessionError, Summary, Workbench,
-};
+use crate::workbench::{Ask, Desk, DocumentError, Recovered, Workbench};
 
 use super::app::App;
 use super::clipboard::Clipboard;
 use super::effect::Effect;
-use super::msg::{Msg, Notice, SaveProblem, SessionVerb, Verdict};
-use super::popups::Popup;
-use super::popups::chooser::{Chooser, Item};
+use super::msg::{Msg, Notice, SaveProblem, Verdict};
 use super::recovery::Recovery;
 use super::review::{Compared, stamp};
-
-/// Turns of a conversation whose quotes are checked before it is shown.
-const CHECKED: usize = 8;
-
-/// Passages that a search of all conversations shows.
-const PASSAGES: usize = 200;
 
 /// Hits that a search of the book shows.
 const HITS: usize = 50;
@@ -231,67 +220,6 @@ fn in_background(work: impl FnOnce() + Send + 'static) {
     tokio::task::spawn_blocking(work);
 }
 
-/// Reads an earlier conversation. The quotes of its last turns are checked against the book as it is now; of a long one the others are shown
-/// before that. Returns how many those are.
-fn conversation(bench: &Workbench, session: &SessionId) -> (Vec<Finished>, usize) {
-    let turns = bench.turns(session);
-    let unchecked = turns.len().saturating_sub(CHECKED);
-    let kept = |(at, turn): (usize, Turn)| {
-        let grounded = if at < unchecked {
-            Grounded { shown: hide_markers(&turn.answer), ..Grounded::default() }
-        } else {
-            bench.ground(&turn, None)
-        };
-        Finished { session: session.clone(), turn, grounded, not_kept: None }
-    };
-    (turns.into_iter().enumerate().map(kept).collect(), unchecked)
-}
-
-/// Offers the deleted conversations.
-fn deleted(bench: &Workbench) -> Msg {
-    let item = |summary: Summary| {
-        let detail = super::when::day(&summary.last_at);
-        Item::new(&summary.title, &detail, Msg::Session(SessionVerb::Restore(summary.session)))
-    };
-    let items: Vec<Item> = bench.deleted_conversations().into_iter().map(item).collect();
-    if items.is_empty() {
-        return Msg::Notice(Notice::hint("No conversation was deleted."));
-    }
-    Msg::Popup(Box::new(Popup::Chooser(Chooser::new("Bring a conversation back", items))))
-}
-
-/// Does something with a conversation. Returns what to tell, and the conversation to go on with.
-fn session(bench: &Workbench, verb: &SessionVerb) -> Result<(String, Option<SessionId>), SessionError> {
-    match verb {
-        SessionVerb::Rename(session, title) => {
-            let summary = bench.rename_conversation(session, title)?;
-            Ok((format!("The conversation is called \"{}\" now.", summary.title), None))
-        }
-        SessionVerb::Fork(session, after) => {
-            let fork = bench.fork_conversation(session, after.as_ref(), None)?;
-            Ok((format!("You are in \"{}\"; the other stays as it is.", fork.title), Some(fork.session)))
-        }
-        SessionVerb::Delete(session, for_ever) => {
-            bench.delete_conversation(session, *for_ever)?;
-            let back = "Deleted. \"Bring a deleted conversation back\" in the palette undoes it.";
-            Ok((if *for_ever { "Deleted for ever." } else { back }.to_owned(), None))
-        }
-        SessionVerb::Restore(session) => {
-            let summary = bench.restore_conversation(session)?;
-            Ok((format!("\"{}\" is back.", summary.title), Some(summary.session)))
-        }
-        SessionVerb::Export(session, file) => {
-            let is_json =
-                Path::new(file).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
-            let format = if is_json { Format::Json } else { Format::Markdown };
-            let beside = bench.root().parent().unwrap_or(bench.root());
-            let file = beside.join(file);
-            bench.export_conversation(session, format, &file, false)?;
-            Ok((format!("Written to {}.", file.display()), None))
-        }
-    }
-}
-
 /// Shows a file that was just made, in the book as it is now.
 fn made(bench: &Workbench, file: Result<BookPath, String>, out: &UnboundedSender<Msg>) {
     match file {
@@ -363,27 +291,15 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Msg::BookRead(book, names)
         }
         Effect::ReadProposals => Msg::Proposals(bench.proposals()),
-        Effect::ListConversations => Msg::Past(bench.conversations()),
-        Effect::ListDeleted => deleted(bench),
-        Effect::SearchConversations(query) => {
-            let found = bench.search_conversations(&query, PASSAGES).unwrap_or_default();
-            Msg::Passages(query, found)
-        }
-        Effect::Session(verb) => {
-            let done = session(bench, &verb).map_err(|why| sentence(&why));
-            send(out, Msg::Past(bench.conversations()));
-            Msg::SessionDone(verb, done)
-        }
-        Effect::ReadConversation(session) => {
-            let Some(session) = session.or_else(|| bench.last_session()) else { return };
-            let (turns, unchecked) = conversation(bench, &session);
-            Msg::Conversation(session, turns, unchecked)
-        }
-        Effect::CheckQuotes(session, turns) => {
-            let check =
-                |(id, answer, read): (TurnId, String, Vec<BookPath>)| (id, bench.check(&answer, &read));
-            Msg::QuotesChecked(session, turns.into_iter().map(check).collect())
-        }
+        Effect::ListConversations
+        | Effect::ListDeleted
+        | Effect::SearchConversations(_)
+        | Effect::Session(_)
+        | Effect::ReadConversation(_)
+        | Effect::CheckQuotes(..) => match sessions::done(bench, effect, out) {
+            Some(answer) => answer,
+            None => return,
+        },
         Effect::NewEntry(entry_type, name) => {
             return made(bench, bench.new_entry(entry_type, &name).map_err(|e| e.to_string()), out);
         }

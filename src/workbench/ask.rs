@@ -295,8 +295,8 @@ impl Workbench {
 fn without(mut turns: Vec<Kept>, id: &TurnId) -> Option<Vec<Kept>> {
     let mut next = Some(id.clone());
     let mut cut = None;
-    while let Some(place) = next.and_then(|id| turns.iter().position(|kept| kept.turn.id == id)) {
-        next = turns[place].turn.replaces.clone();
+    while let Some(place) = next.as_ref().and_then(|id| turns.iter().position(|kept| kept.turn.id == *id)) {
+        next.clone_from(&turns[place].turn.replaces);
         turns.truncate(place);
         cut = Some(place);
     }

@@ -247,8 +247,6 @@ struct Glimpse<'a> {
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
-    id: Cow<'a, str>,
-    #[serde(borrow)]
     at: Cow<'a, str>,
     #[serde(borrow)]
     event: Cow<'a, str>,
@@ -350,12 +348,11 @@ impl<'a> Glimpse<'a> {
             }
         };
         self.last_at = Some(line.at);
-        match places.get(&*turn.id).and_then(|place| self.turns.get_mut(*place)) {
-            Some(known) => *known = turn,
-            None => {
-                places.insert(line.id.into_owned(), self.turns.len());
-                self.turns.push(turn);
-            }
+        if let Some(known) = places.get(&*turn.id).and_then(|place| self.turns.get_mut(*place)) {
+            *known = turn;
+        } else {
+            places.insert(turn.id.to_string(), self.turns.len());
+            self.turns.push(turn);
         }
     }
 

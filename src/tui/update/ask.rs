@@ -63,8 +63,9 @@ fn put_aside(app: &mut App) -> Option<TurnId> {
     let replaced = last.id.clone().or_else(|| last.replaces.clone());
     let mut next = last.replaces.clone();
     chat.aside.push(last);
-    while let Some(turn) = next.and_then(|id| chat.turns.pop_if(|turn| turn.id.as_ref() == Some(&id))) {
-        next = turn.replaces.clone();
+    while let Some(turn) = next.as_ref().and_then(|id| chat.turns.pop_if(|turn| turn.id.as_ref() == Some(id)))
+    {
+        next.clone_from(&turn.replaces);
         chat.aside.push(turn);
     }
     replaced

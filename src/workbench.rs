@@ -38,7 +38,7 @@ pub use judge::{JudgeError, QueuedProposal};
 pub use open::{OpenError, Overrides, Surroundings, Workbench};
 pub use peek::Peek;
 pub use recover::{Desk, Edit, Recovered, RecoveryLog};
-pub use review::{FileReview, Outcome, Review};
+pub use review::{FileReview, Outcome, Review, Written};
 pub use search::{Hit, HitKind};
 pub use sessions::{Format, Passage, SessionError, Summary, Transcript};
 pub use timeline::Timeline;

@@ -10,7 +10,8 @@
 mod bin;
 mod fork;
 mod glance;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod kill_tests;
 
 use std::collections::HashMap;

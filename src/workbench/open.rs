@@ -127,6 +127,11 @@ impl Workbench {
         store::book::find_root(start)
     }
 
+    /// Returns the books right inside a folder that is none itself.
+    pub fn books_in(folder: &Path) -> Vec<PathBuf> {
+        store::book::books_in(folder)
+    }
+
     /// Returns the book's folder.
     pub fn root(&self) -> &Path {
         &self.inner.root
@@ -148,7 +153,7 @@ impl Workbench {
     /// What does not differ from the disk gives the book as last read.
     pub fn book_with(&self, path: &BookPath, text: &str) -> Arc<Book> {
         let book = self.book();
-        if book.document(path).is_none_or(|(_, on_disk)| &**on_disk == text) {
+        if book.document(path).is_none_or(|(_, read)| book.as_on_disk(path, read) == text) {
             return book;
         }
         Arc::new(store::book::with_text(&book, path, text))

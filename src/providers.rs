@@ -13,6 +13,7 @@ pub mod wire;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
@@ -30,6 +31,8 @@ pub struct Request {
     pub instructions: String,
     /// Everything said so far in this conversation, oldest first, this turn's question and outputs included.
     pub items: Vec<Item>,
+    /// Index into `items` of this turn's question. What follows it was said in this turn: a response, and what tools returned.
+    pub question: usize,
     /// Index into `items` of the first one that the server has not seen, when `previous_response_id` is set.
     pub fresh: usize,
     /// The response that a stateful server continues from.
@@ -40,6 +43,43 @@ pub struct Request {
     pub tool_choice: ToolChoice,
     /// Model options.
     pub options: Options,
+}
+
+impl Request {
+    /// Whether tools have run in this turn: then what is asked continues from their results.
+    pub fn tools_ran(&self) -> bool {
+        self.items.len() > self.question + 1
+    }
+
+    /// Returns how many turns stand before this one.
+    pub fn earlier_turns(&self) -> usize {
+        turn_starts(self.items.get(..=self.question).unwrap_or(&self.items)).len().saturating_sub(1)
+    }
+
+    /// Leaves out the `n` oldest turns, never this one or its context, and continues from no response: what it holds is all there is.
+    pub fn leave_out(&mut self, n: usize) {
+        let n = n.min(self.earlier_turns());
+        let before = self.items.len();
+        leave_out(&mut self.items, n);
+        self.question -= before - self.items.len();
+        (self.fresh, self.previous_response_id) = (0, None);
+    }
+}
+
+/// Leaves out the `n` oldest turns of what was said. Context stays: it is about now.
+pub fn leave_out(items: &mut Vec<Item>, n: usize) {
+    let end = turn_starts(items).get(n).copied().unwrap_or(items.len());
+    let mut at = 0;
+    items.retain(|item| {
+        at += 1;
+        at > end || matches!(item, Item::Context(_))
+    });
+}
+
+/// Returns where turns begin: with the author's words, and the context that stands around them.
+fn turn_starts(items: &[Item]) -> Vec<usize> {
+    let asks = |item: &Item| matches!(item, Item::Author(_) | Item::Context(_));
+    (0..items.len()).filter(|&at| asks(&items[at]) && (at == 0 || !asks(&items[at - 1]))).collect()
 }
 
 /// One thing that was said.
@@ -138,8 +178,8 @@ pub enum Event {
     },
     /// An output item, complete, as the server sent it.
     Item(Value),
-    /// A new attempt begins, and why.
-    Retry(String),
+    /// It goes wrong, and a new attempt begins after a wait.
+    Retry(Retry),
     /// The tier that the server really used.
     Tier(String),
     /// The end of the response: exactly one for a good answer. `truncated` says why the answer is not whole, if so.
@@ -149,6 +189,19 @@ pub enum Event {
         /// For example `max_output_tokens`.
         truncated: Option<String>,
     },
+}
+
+/// A new attempt. Nothing of the one before was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retry {
+    /// What went wrong, and what is done about it: a sentence or two for the author.
+    pub why: String,
+    /// Which attempt begins: 2 is the first one after the first.
+    pub attempt: u32,
+    /// How long is waited before; zero where it begins at once.
+    pub wait: Duration,
+    /// How many of the oldest turns of the conversation it leaves out, in all.
+    pub left_out: usize,
 }
 
 /// A boxed future, so that providers can be trait objects.

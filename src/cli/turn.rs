@@ -232,7 +232,7 @@ impl Progress {
                 output::progress(&format!("  proposed {} for {path}: {}", proposal.id, proposal.summary));
             }
             TurnEventKind::Tier(tier) => output::progress(&format!("  tier: {tier}")),
-            TurnEventKind::Retry(why) => output::progress(&format!("  again: {why}")),
+            TurnEventKind::Retry(retry) => output::progress(&format!("  again: {}", retry.why)),
             TurnEventKind::Text(_)
             | TurnEventKind::Reasoning
             | TurnEventKind::Usage(_)

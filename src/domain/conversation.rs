@@ -112,6 +112,8 @@ pub enum FailureKind {
     Work,
     /// Network, authentication, quota, a broken answer: exit code 3.
     Provider,
+    /// The server was never reached, so that only the offline reader can answer: exit code 3.
+    Unreachable,
     /// The model still called tools after the last round: exit code 4.
     RoundLimit,
     /// No local tool was called where one was required: exit code 5.

@@ -86,7 +86,7 @@ fn on_event(app: &mut App, event: TurnEvent) -> Vec<Effect> {
             app.queue.push(proposal.id.clone());
             app.proposals.insert(proposal.id.clone(), queued);
         }
-        TurnEventKind::Retry(why) => app.tell(Notice::hint(why.clone())),
+        TurnEventKind::Retry(retry) => app.tell(Notice::hint(retry.why.clone())),
         TurnEventKind::Ended(_) => effects.push(Effect::ReadProposals),
         _ => {}
     }

@@ -139,6 +139,7 @@ pub const COMMANDS: &[Command] = &{
         command(Global, "next-proposal", &["ctrl-d"], "Open the next pending proposal"),
         command(Global, "list-proposals", &[], "List all proposals, to look at them again or undo them"),
         command(Global, "next-quote", &["ctrl-l"], "Show the next located quote of the last answer"),
+        command(Global, "ask-offline", &["alt-o"], "Ask the offline reader instead, this once"),
         command(Global, "new-conversation", &[], "Start a new conversation"),
         // The program.
         command(Global, "connect-provider", &[], "Connect a provider: server, model and key"),

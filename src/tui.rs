@@ -18,6 +18,8 @@ mod popups;
 mod recovery;
 mod review;
 #[cfg(test)]
+mod failure_tests;
+#[cfg(test)]
 mod review_tests;
 mod runtime;
 pub mod stage;

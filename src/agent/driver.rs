@@ -620,6 +620,29 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn turns_that_one_request_had_to_leave_out_are_left_out_of_the_next_ones_too() {
+        let look = [Event::Retry(retry("too long", 1)), call("a", "look", r#"{"word":"gull"}"#), finished()];
+        let provider = scripted([said(look), said([text("So."), finished()])]);
+        let mut setup = turn(&provider);
+        let said = |n: u32| [Item::Author(format!("Question {n}")), Item::Persona(format!("Answer {n}"))];
+        setup.history = [said(1), said(2)].concat();
+        let (_, ended) = finish(start(setup)).await;
+        assert_eq!(ended.turn.answer, "So.");
+        let [first, second] = &provider.requests()[..] else { panic!("two requests") };
+        assert_eq!((first.earlier_turns(), second.earlier_turns()), (2, 1));
+        assert!(first.items.contains(&said(1)[0]) && !second.items.contains(&said(1)[0]));
+        assert!(second.items.contains(&said(2)[1]) && second.tools_ran() && !first.tools_ran());
+        assert_eq!(second.items[second.question], Item::Author("What now?".into()));
+    }
+
+    #[tokio::test]
+    async fn the_id_of_an_attempt_that_failed_names_no_answer() {
+        let provider = scripted([said([created("r1"), Event::Retry(retry("boom", 0)), text("So."), finished()])]);
+        let (_, ended) = finish(start(turn(&provider))).await;
+        assert_eq!((ended.last_response, ended.turn.response_id), (None, None));
+    }
+
+    #[tokio::test]
     async fn a_cancel_ends_the_turn_at_once_whatever_the_provider_does() {
         let before_a_word = vec![Step::Hang];
         let mut polite = said([text("She "), call("a", "look", "{}")]);

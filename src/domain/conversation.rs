@@ -56,6 +56,19 @@ pub struct Turn {
     pub response_id: Option<String>,
 }
 
+impl Turn {
+    /// Why the answer breaks off in the middle, in words for whoever reads it later; `None` where it is whole, or where there is none.
+    pub fn cut_off(&self) -> Option<&'static str> {
+        match self.status {
+            _ if self.answer.trim().is_empty() => None,
+            TurnStatus::Done => None,
+            TurnStatus::Cancelled => Some("The answer breaks off here: it was stopped."),
+            TurnStatus::Failed(_) => Some("The answer breaks off here: the rest never arrived."),
+            TurnStatus::Running => Some("The answer breaks off here: the program ended."),
+        }
+    }
+}
+
 /// Up to where a board member reads that reads blind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::domain::ids::{ProposalId, SessionId, TurnId};
 use crate::workbench::{QueuedProposal, Selection};
 
-use super::conversation::{Frame, TurnView};
+use super::conversation::{Frame, Keys, TurnView};
 use super::theme::Theme;
 use super::turn_lines::{Stop, What};
 
@@ -103,9 +103,9 @@ impl Chat {
         theme: &Theme,
         (details, spin): (bool, usize),
         proposals: &HashMap<ProposalId, QueuedProposal>,
-        review_key: &str,
+        keys: &Keys,
     ) {
-        let frame = Frame { width, theme, details, spin, proposals, review_key: review_key.to_owned() };
+        let frame = Frame { width, theme, details, spin, proposals, keys };
         self.heights.clear();
         for turn in &mut self.turns {
             self.heights.push(turn.lay_out(&frame).lines.len());

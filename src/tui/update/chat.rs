@@ -33,6 +33,7 @@ pub(super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
                 app.chat.set_typed(&typed);
             }
         }
+        "ask-offline" => return ask::offline(app),
         "retry" => {
             let question = app.chat.turns.last().map(|t| t.question.clone());
             return question.map_or_else(Vec::new, |q| ask::again(app, &q));

@@ -237,6 +237,12 @@ fn page_title(html: &str) -> String {
     title.map(str::trim).filter(|t| !t.is_empty()).unwrap_or("a web page").to_owned()
 }
 
+/// Finds the error of TLS that errors of input and output are wrapped around, some of them twice.
+fn tls_within(error: &std::io::Error) -> Option<&rustls::Error> {
+    let inner = error.get_ref()?;
+    inner.downcast_ref().or_else(|| tls_within(inner.downcast_ref()?))
+}
+
 /// Why a certificate is not trusted.
 fn distrust(error: &rustls::CertificateError) -> String {
     use rustls::CertificateError as E;
@@ -262,9 +268,8 @@ impl Problem {
             password |= cause.contains("proxy authorization required");
             if let Some(found) = inner.downcast_ref::<std::io::Error>() {
                 io = io.or(Some(found.kind()));
-                tls = tls.or_else(|| found.get_ref()?.downcast_ref::<rustls::Error>());
+                tls = tls.or_else(|| tls_within(found));
             }
-            tls = tls.or_else(|| inner.downcast_ref::<rustls::Error>());
             source = inner.source();
         }
         match tls {

@@ -19,6 +19,9 @@ use crate::providers::{Item, Request, Retry};
 /// Most times that the same request is sent.
 pub const MOST: u32 = 4;
 
+/// A wait that nobody notices.
+const A_MOMENT: Duration = Duration::from_millis(50);
+
 /// The attempts at one answer.
 pub struct Attempts<'a> {
     /// What is asked now.
@@ -84,12 +87,9 @@ impl<'a> Attempts<'a> {
         (self.made, self.same) = (self.made + 1, self.same + 1);
         let what = problem.failure(server, &self.request.model, key).message;
         let by_whom = if asked.is_some() { ", as the server asks" } else { "" };
-        let why = format!(
-            "{} Asking again in {}{by_whom}, attempt {} of {MOST}.",
-            ended(&what),
-            in_plain_words(wait),
-            self.same
-        );
+        let when = if wait < A_MOMENT { "now".to_owned() } else { format!("in {}", in_plain_words(wait)) };
+        let why =
+            format!("{} Asking again {when}{by_whom}, attempt {} of {MOST}.", ended(&what), self.same);
         let (attempt, left_out) = (self.made, self.left_out);
         Some(Next { retry: Retry { why, attempt, wait, left_out }, keeps_nothing: false })
     }

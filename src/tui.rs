@@ -9,6 +9,8 @@ mod codex;
 mod conversation;
 mod document;
 mod effect;
+#[cfg(test)]
+mod failure_tests;
 pub mod keymap;
 mod layout;
 mod msg;
@@ -17,8 +19,6 @@ mod panes;
 mod popups;
 mod recovery;
 mod review;
-#[cfg(test)]
-mod failure_tests;
 #[cfg(test)]
 mod review_tests;
 mod runtime;

@@ -625,13 +625,15 @@ fn an_interrupt_or_a_request_to_end_ends_the_turn_with_130_and_keeps_what_arrive
         let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
         let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap();
         while next()["text"] != "thought" {}
-        let sent = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        let sent =
+            std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
         let last = next();
         assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
         assert_eq!((&last["error"]["kind"], &last["cut_off"]), (&json!("cancelled"), &json!(true)));
         assert_eq!(last["answer"], "Half a thought");
-        let session = folders.read(&format!(".scritorio/sessions/{}.jsonl", last["session"].as_str().unwrap()));
+        let session =
+            folders.read(&format!(".scritorio/sessions/{}.jsonl", last["session"].as_str().unwrap()));
         assert!(session.contains("Are you there?") && session.contains("\"cancelled\""), "{session}");
         let ledger: String = folders
             .files()

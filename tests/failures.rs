@@ -67,7 +67,10 @@ impl Trouble {
             assert!(told.contains(words), "{words:?} is not in: {told}");
         }
         assert!(!told.contains(KEY) && !ran.err.contains(KEY), "{told}");
-        assert_eq!((turn["answer"].as_str(), turn["error"]["kind"].as_str()), (Some(partial), Some("provider")));
+        assert_eq!(
+            (turn["answer"].as_str(), turn["error"]["kind"].as_str()),
+            (Some(partial), Some("provider"))
+        );
         assert_eq!(turn["cut_off"], !partial.is_empty());
         let session = turn["session"].as_str().unwrap().to_owned();
         assert!(told.contains(&session), "where the question is kept: {told}");
@@ -157,7 +160,11 @@ fn a_server_that_never_begins_is_given_up_after_its_time() {
     let trouble = Trouble::new();
     let server = always(|| Reply::Silence);
     let ran = trouble.ask(&server.base, &[], &[]);
-    trouble.fails(&ran, "", &["sent nothing for 250 milliseconds", "choose another tier or model", "first_byte"]);
+    trouble.fails(
+        &ran,
+        "",
+        &["sent nothing for 250 milliseconds", "choose another tier or model", "first_byte"],
+    );
     assert_eq!(server.received().len(), 1, "it may be at work on it");
 }
 
@@ -242,7 +249,8 @@ fn what_is_no_answer_at_all_is_called_so() {
         let body = "data: {broken\n\ndata: 7\n\nnonsense\n\n\u{0}\u{1b}[2J";
         Reply::Bytes(format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{body}").into_bytes())
     };
-    let json = || Reply::Bytes(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{\"hello\":1}".to_vec());
+    let json =
+        || Reply::Bytes(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{\"hello\":1}".to_vec());
     let nonsense = || Reply::Bytes(b"SSH-2.0-OpenSSH_9.9\r\n".to_vec());
     for (server, said, asked) in [
         (always(garbage), "before the answer was complete", 4),
@@ -294,9 +302,11 @@ fn flex_without_room_becomes_the_default_tier_once() {
 #[test]
 fn a_key_that_has_expired_is_told_with_how_to_set_another() {
     let trouble = Trouble::new();
-    let server = always(|| refused(401, "", &error("invalid_api_key", &format!("Your key {KEY} has expired."))));
+    let server =
+        always(|| refused(401, "", &error("invalid_api_key", &format!("Your key {KEY} has expired."))));
     let ran = trouble.ask(&server.base, &[], &[]);
-    let said = ["did not accept the key (401)", "[redacted] has expired", "keys set openai", "OPENAI_API_KEY"];
+    let said =
+        ["did not accept the key (401)", "[redacted] has expired", "keys set openai", "OPENAI_API_KEY"];
     trouble.fails(&ran, "", &said);
     assert_eq!(server.received().len(), 1);
 }
@@ -313,12 +323,14 @@ fn a_model_that_is_not_there_is_named_with_how_to_choose_another() {
 #[test]
 fn a_conversation_that_is_too_long_is_asked_without_its_oldest_turns() {
     let trouble = Trouble::new();
-    let server = Server::start(|_, body| match body.to_string().contains("first-words") {
-        true if body.to_string().contains("third-words") => {
-            let message = "This model's maximum context length is 8192 tokens. Please reduce the length of the messages.";
+    let server = Server::start(|_, body| {
+        let body = body.to_string();
+        if body.contains("first-words") && body.contains("third-words") {
+            let message = "This model's maximum context length is 8192 tokens.";
             Reply::Refuse(400, error("context_length_exceeded", message))
+        } else {
+            Reply::Say("Noted.")
         }
-        _ => Reply::Say("Noted."),
     });
     let store = format!("{LIMITS}[options]\nstore = false\n");
     trouble.folders.write("../config/config.toml", &store);
@@ -337,7 +349,13 @@ fn a_conversation_that_is_too_long_is_asked_without_its_oldest_turns() {
 #[test]
 fn a_question_that_is_too_long_by_itself_is_told_what_to_do() {
     let trouble = Trouble::new();
-    let server = always(|| refused(400, "", &error("exceed_context_size_error", "the request exceeds the available context size")));
+    let server = always(|| {
+        refused(
+            400,
+            "",
+            &error("exceed_context_size_error", "the request exceeds the available context size"),
+        )
+    });
     let ran = trouble.ask(&server.base, &[], &[]);
     trouble.fails(&ran, "", &["can't take so long a question", "larger context"]);
     assert_eq!(server.received().len(), 1);
@@ -348,7 +366,11 @@ fn a_host_that_nobody_knows_is_told_at_once() {
     let trouble = Trouble::with("");
     let ran = trouble.ask("https://no-such-host.invalid/v1", &[], &[]);
     assert!(!ran.err.contains("again:"), "{}", ran.err);
-    trouble.fails(&ran, "", &["The host no-such-host.invalid is not known", "network connection", "--provider offline"]);
+    trouble.fails(
+        &ran,
+        "",
+        &["The host no-such-host.invalid is not known", "network connection", "--provider offline"],
+    );
 }
 
 /// A real TLS server, whose certificate nobody has signed but itself.
@@ -380,7 +402,10 @@ fn a_server_that_cannot_prove_who_it_is_gets_nothing() {
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
     });
     for (base, said) in [
-        (format!("https://{}/v1", self_signed()), "signed by nobody whom this machine trusts. Nothing was sent."),
+        (
+            format!("https://{}/v1", self_signed()),
+            "signed by nobody whom this machine trusts. Nothing was sent.",
+        ),
         (format!("https://{plain}/v1"), "does not speak https at this address. Nothing was sent."),
     ] {
         // The system's certificates may take a while to be read.
@@ -405,7 +430,9 @@ fn a_proxy_that_is_in_the_way_is_named() {
     let dead = nowhere();
     let wants = listener(|mut stream| {
         let _ = stream.read(&mut [0; 4096]);
-        let _ = stream.write_all(b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+        let _ = stream.write_all(
+            b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+        );
     });
     let far = "https://api.example.org/v1";
     let near = format!("http://{}/v1", nowhere());
@@ -444,7 +471,11 @@ fn an_answer_that_drips_for_ever_is_stopped_after_all_its_time() {
     let trouble = Trouble::with("[network]\ntotal = 0.4\nidle = 60\n");
     let server = always(|| Reply::Drip);
     let ran = trouble.ask(&server.base, &[], &[]);
-    trouble.fails(&ran, "So ", &["had not finished after 400 milliseconds", "Ask for less at once", "`total`"]);
+    trouble.fails(
+        &ran,
+        "So ",
+        &["had not finished after 400 milliseconds", "Ask for less at once", "`total`"],
+    );
     assert_eq!(server.received().len(), 1);
 }
 
@@ -459,7 +490,7 @@ fn once_a_tool_has_run_only_a_refusal_at_the_door_is_asked_again() {
     let broken = refused(500, "", &error("server_error", "Oops."));
     let server = replies(vec![call(), broken]);
     let ran = trouble.ask(&server.base, &[], &[]);
-    trouble.fails(&ran, "", &["failed (500): Oops. The trouble is at the server"]);
+    trouble.fails(&ran, "", &["failed (500): Oops. The trouble is at the server."]);
     assert_eq!((ran.json()["tools"][0]["status"].as_str(), server.received().len()), (Some("done"), 2));
 }
 

@@ -637,7 +637,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_id_of_an_attempt_that_failed_names_no_answer() {
-        let provider = scripted([said([created("r1"), Event::Retry(retry("boom", 0)), text("So."), finished()])]);
+        let provider =
+            scripted([said([created("r1"), Event::Retry(retry("boom", 0)), text("So."), finished()])]);
         let (_, ended) = finish(start(turn(&provider))).await;
         assert_eq!((ended.last_response, ended.turn.response_id), (None, None));
     }

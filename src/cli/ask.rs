@@ -15,7 +15,9 @@ use super::{Context, output};
 
 /// Ask a board member: the answer on standard output, the tools as they run on standard error
 #[derive(Debug, Args)]
-#[command(after_help = "Ctrl-C or SIGTERM stops the turn: what had arrived is kept, and the exit code is 130.")]
+#[command(
+    after_help = "Ctrl-C or SIGTERM stops the turn: what had arrived is kept, and the exit code is 130."
+)]
 pub(super) struct AskVerb {
     /// The question
     question: String,

@@ -258,7 +258,8 @@ fn with_session(failure: &Failure, session: &SessionId, partly: bool) -> CliErro
         FailureKind::Unreachable => " The offline reader needs no network: ask with --provider offline.",
         _ => "",
     };
-    let kept = if partly { "The question and the part of the answer that arrived are" } else { "The question is" };
+    let kept =
+        if partly { "The question and the part of the answer that arrived are" } else { "The question is" };
     let hint = format!("{}{offline} {kept} kept in the conversation {session}.", error.hint);
     error.hint(hint.trim_start())
 }

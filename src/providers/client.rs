@@ -7,6 +7,7 @@
 mod key;
 pub mod pause;
 mod problem;
+mod refusal;
 #[cfg(test)]
 pub(crate) mod replayer;
 mod server;
@@ -23,7 +24,8 @@ use crate::domain::conversation::{Failure, FailureKind};
 
 pub use key::{ApiKey, Key};
 pub use pause::Pauses;
-pub use problem::{Again, Phase, Problem, Refusal};
+pub use problem::{Again, Phase, Problem};
+pub use refusal::Refusal;
 pub use server::Server;
 
 /// Most bytes of an error's body that are read.

@@ -121,7 +121,8 @@ impl Remote {
                 Err(Stop::Problem(problem)) => problem,
             };
             let sent = Sent { flex: is_flex(&body), continues: body.get("previous_response_id").is_some() };
-            let next = if report.shown { None } else { attempts.next(&problem, sent, &self.server, key.as_ref()) };
+            let next =
+                if report.shown { None } else { attempts.next(&problem, sent, &self.server, key.as_ref()) };
             let Some(Next { retry, keeps_nothing }) = next else {
                 return Err(self.failure(&problem, &attempts, key.as_ref()));
             };
@@ -257,10 +258,10 @@ mod tests {
     use tokio::sync::mpsc::unbounded_channel;
     use tokio_util::sync::CancellationToken;
 
+    use super::attempts::MOST;
     use super::*;
     use crate::domain::conversation::{FailureKind, Usage};
     use crate::domain::ids::CallId;
-    use super::attempts::MOST;
     use crate::providers::client::Pauses;
     use crate::providers::client::replayer::{Recorded, Replayer, Script};
     use crate::providers::{Exchange, Item, Options, Retry, ToolChoice};
@@ -951,9 +952,13 @@ mod tests {
         let limits = Timeouts { total, ..Timeouts::default() };
         let started = stream_of(&[json!({ "type": "response.output_text.delta", "delta": "Mira" })]);
         let played = play_within(limits, [Script::stream(started).then_silence()], &request()).await;
-        assert!(played.failure().message.contains("not finished after 80 milliseconds"), "{:?}", played.failure());
+        assert!(
+            played.failure().message.contains("not finished after 80 milliseconds"),
+            "{:?}",
+            played.failure()
+        );
         assert_eq!(played.events, [Event::Text("Mira".into())]);
-        assert_eq!(Timeouts::default().of_flex().first_byte, Duration::from_secs(900));
+        assert_eq!(Timeouts::default().of_flex().first_byte, Duration::from_mins(15));
     }
 
     #[tokio::test]

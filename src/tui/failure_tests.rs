@@ -16,7 +16,8 @@ fn waiting() -> (Author, TurnId) {
     let mut author = Author::at(120, 40);
     author.asks("Who is Mira Okafor?");
     let id = author.app.chat.turns[0].id.clone().unwrap();
-    let again = crate::tui::conversation::TurnView::asked("first-time-reader".into(), "And now?".into(), None);
+    let again =
+        crate::tui::conversation::TurnView::asked("first-time-reader".into(), "And now?".into(), None);
     author.app.chat.turns.push(again);
     let turn = TurnId::mint();
     author.happens(Msg::Began(turn.clone(), SessionId::mint()));

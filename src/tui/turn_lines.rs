@@ -379,8 +379,7 @@ fn ending(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
             }
             if failure.kind == FailureKind::Unreachable && !frame.keys.offline.is_empty() {
                 let words = format!("  {} asks the offline reader instead", frame.keys.offline);
-                laid.lines
-                    .push(Line::styled(text::fit(&words, width), frame.theme.style(Role::Accent)));
+                laid.lines.push(Line::styled(text::fit(&words, width), frame.theme.style(Role::Accent)));
             }
         }
     }

@@ -152,8 +152,7 @@ async fn while_it_waits_for_the_first_byte() {
 async fn while_the_answer_arrives() {
     let server = Server::start(|_, _| Reply::Stall("She keeps "));
     let speaks = |kind: &TurnEventKind| matches!(kind, TurnEventKind::Text(_));
-    let ended =
-        ends_at_once("stream", || setup(&server.base, Registry::canon_only()), &speaks, || {}).await;
+    let ended = ends_at_once("stream", || setup(&server.base, Registry::canon_only()), &speaks, || {}).await;
     assert!(!ended.turn.answer.is_empty() && ended.turn.cut_off().is_some());
 }
 

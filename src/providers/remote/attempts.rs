@@ -88,8 +88,7 @@ impl<'a> Attempts<'a> {
         let what = problem.failure(server, &self.request.model, key).message;
         let by_whom = if asked.is_some() { ", as the server asks" } else { "" };
         let when = if wait < A_MOMENT { "now".to_owned() } else { format!("in {}", in_plain_words(wait)) };
-        let why =
-            format!("{} Asking again {when}{by_whom}, attempt {} of {MOST}.", ended(&what), self.same);
+        let why = format!("{} Asking again {when}{by_whom}, attempt {} of {MOST}.", ended(&what), self.same);
         let (attempt, left_out) = (self.made, self.left_out);
         Some(Next { retry: Retry { why, attempt, wait, left_out }, keeps_nothing: false })
     }
@@ -109,7 +108,8 @@ impl<'a> Attempts<'a> {
             // 404: that one response is gone. 400: the server never keeps any.
             return Some((why, refusal.status != Some(404)));
         }
-        if refusal.is_about_reasoning() && self.request.items.iter().any(|item| matches!(item, Item::Raw(_))) {
+        if refusal.is_about_reasoning() && self.request.items.iter().any(|item| matches!(item, Item::Raw(_)))
+        {
             self.forget_raw();
             let why = format!("{host} can't read what it thought earlier: asking without it.");
             return Some((why, false));

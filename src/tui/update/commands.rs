@@ -82,8 +82,8 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
         }
         "find" => find::open(app),
         "search" => find::in_book(app),
-        "send" | "new-line" | "new-conversation" | "ask-offline" | "retry" | "edit-last" | "next-row" | "previous-row"
-        | "open-row" | "copy-row" | "scroll-up" | "scroll-down" => chat::run(app, name),
+        "send" | "new-line" | "new-conversation" | "ask-offline" | "retry" | "edit-last" | "next-row"
+        | "previous-row" | "open-row" | "copy-row" | "scroll-up" | "scroll-down" => chat::run(app, name),
         "cancel" => super::on_escape(app),
         "timeline" => vec![Effect::Timeline],
         "filter" | "new-entry" => codex::run(app, name),

@@ -622,7 +622,7 @@ fn an_interrupt_or_a_request_to_end_ends_the_turn_with_130_and_keeps_what_arrive
             .stdout(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
         let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap();
         while next()["text"] != "thought" {}
         let sent =

@@ -124,7 +124,8 @@ impl Remote {
             let next =
                 if report.shown { None } else { attempts.next(&problem, sent, &self.server, key.as_ref()) };
             let Some(Next { retry, keeps_nothing }) = next else {
-                return Err(self.failure(&problem, &attempts, key.as_ref()));
+                let times = if report.shown { 1 } else { attempts.same() };
+                return Err(self.failure(&problem, &attempts.request.model, key.as_ref(), times));
             };
             if keeps_nothing {
                 self.stateful.store(false, Ordering::Relaxed);
@@ -135,12 +136,11 @@ impl Remote {
         }
     }
 
-    /// Puts what could not be helped into words.
-    fn failure(&self, problem: &Problem, attempts: &Attempts<'_>, key: Option<&Key>) -> Failure {
-        let mut failure = problem.failure(&self.server, &attempts.request.model, key);
-        if attempts.same() > 1 {
-            let stop = if failure.message.ends_with(['.', '!', '?']) { "" } else { "." };
-            failure.message = format!("{}{stop} It was asked {} times.", failure.message, attempts.same());
+    /// Puts what could not be helped into words, and how often it was tried in vain.
+    fn failure(&self, problem: &Problem, model: &str, key: Option<&Key>, times: u32) -> Failure {
+        let mut failure = problem.failure(&self.server, model, key);
+        if times > 1 {
+            failure.message = format!("{} It was asked {times} times.", attempts::sentence(&failure.message));
         }
         failure
     }

@@ -378,8 +378,10 @@ fn ending(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
                 laid.lines.push(Line::styled(format!("  {row}"), frame.theme.style(Role::Dim)));
             }
             if failure.kind == FailureKind::Unreachable && !frame.keys.offline.is_empty() {
-                let words = format!("  {} asks the offline reader instead", frame.keys.offline);
-                laid.lines.push(Line::styled(text::fit(&words, width), frame.theme.style(Role::Accent)));
+                let words = format!("{} asks the offline reader instead", frame.keys.offline);
+                for row in text::wrap(&words, width.saturating_sub(2)) {
+                    laid.lines.push(Line::styled(format!("  {row}"), frame.theme.style(Role::Accent)));
+                }
             }
         }
     }

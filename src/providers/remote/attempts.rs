@@ -88,7 +88,8 @@ impl<'a> Attempts<'a> {
         let what = problem.failure(server, &self.request.model, key).message;
         let by_whom = if asked.is_some() { ", as the server asks" } else { "" };
         let when = if wait < A_MOMENT { "now".to_owned() } else { format!("in {}", in_plain_words(wait)) };
-        let why = format!("{} Asking again {when}{by_whom}, attempt {} of {MOST}.", ended(&what), self.same);
+        let why =
+            format!("{} Asking again {when}{by_whom}, attempt {} of {MOST}.", sentence(&what), self.same);
         let (attempt, left_out) = (self.made, self.left_out);
         Some(Next { retry: Retry { why, attempt, wait, left_out }, keeps_nothing: false })
     }
@@ -160,6 +161,6 @@ pub struct Sent {
 }
 
 /// Words with a full stop at their end.
-fn ended(words: &str) -> Cow<'_, str> {
+pub fn sentence(words: &str) -> Cow<'_, str> {
     if words.ends_with(['.', '!', '?', '…']) { words.into() } else { format!("{words}.").into() }
 }

@@ -260,3 +260,65 @@ pub struct Sending<'a> {
     /// The request that the body was made of.
     pub request: &'a Request,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn author(words: &str) -> Item {
+        Item::Author(words.into())
+    }
+
+    /// Two turns, then news and the question; what is open now stands in the middle, where the server's knowledge ends.
+    fn request() -> Request {
+        let call_id = || CallId::new("c");
+        let items = vec![
+            author("One"),
+            Item::Call { call_id: call_id(), name: "t".into(), arguments: "{}".into() },
+            Item::Output { call_id: call_id(), name: "t".into(), output: "[]".into() },
+            Item::Persona("First".into()),
+            Item::Context("Open".into()),
+            author("Two"),
+            Item::Persona("Second".into()),
+            author("I rejected it."),
+            author("Three"),
+        ];
+        Request {
+            model: String::new(),
+            instructions: String::new(),
+            question: items.len() - 1,
+            fresh: 4,
+            previous_response_id: Some("r".into()),
+            items,
+            tools: vec![],
+            tool_choice: ToolChoice::Auto,
+            options: Options::default(),
+        }
+    }
+
+    #[test]
+    fn the_oldest_turns_go_whole_and_this_one_with_its_news_and_context_never() {
+        for (n, left) in [(0, 9), (1, 5), (2, 3), (9, 3)] {
+            let mut request = request();
+            assert_eq!((request.earlier_turns(), request.tools_ran()), (2, false));
+            request.leave_out(n);
+            assert_eq!(request.items.len(), left, "{n}");
+            assert_eq!(request.items[request.question], author("Three"));
+            assert!(request.items.contains(&Item::Context("Open".into())));
+            assert!(request.items.contains(&author("I rejected it.")));
+            let calls = request.items.iter().filter(|i| matches!(i, Item::Call { .. })).count();
+            let outputs = request.items.iter().filter(|i| matches!(i, Item::Output { .. })).count();
+            assert_eq!((calls, request.previous_response_id.as_deref()), (outputs, None));
+            assert_eq!(request.earlier_turns(), 2 - n.min(2));
+        }
+    }
+
+    #[test]
+    fn a_conversation_can_be_left_out_whole() {
+        let mut said = request().items;
+        said.truncate(4);
+        leave_out(&mut said, 1);
+        assert!(said.is_empty());
+        leave_out(&mut said, 1);
+    }
+}

@@ -80,6 +80,8 @@ impl<'a> Attempts<'a> {
             Again::Never => false,
         };
         let asked = if let Problem::Refused(refusal) = problem { refusal.wait() } else { None };
+        // A server that asks for no wait at all gets the usual one: it is busy all the same.
+        let asked = asked.filter(|wait| !wait.is_zero());
         if !may || self.same >= MOST || asked.is_some_and(|wait| wait > LONGEST) {
             return None;
         }

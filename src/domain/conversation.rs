@@ -68,6 +68,17 @@ impl Turn {
             TurnStatus::Running | TurnStatus::Failed(_) => false,
         }
     }
+
+    /// Why the answer breaks off in the middle, in words for whoever reads it later; `None` where it is whole, or where there is none.
+    pub fn cut_off(&self) -> Option<&'static str> {
+        match self.status {
+            _ if self.answer.trim().is_empty() => None,
+            TurnStatus::Done => None,
+            TurnStatus::Cancelled => Some("The answer breaks off here: it was stopped."),
+            TurnStatus::Failed(_) => Some("The answer breaks off here: the rest never arrived."),
+            TurnStatus::Running => Some("The answer breaks off here: the program ended."),
+        }
+    }
 }
 
 /// Up to where a board member reads that reads blind.
@@ -126,6 +137,8 @@ pub enum FailureKind {
     Work,
     /// Network, authentication, quota, a broken answer: exit code 3.
     Provider,
+    /// The server was never reached, so that only the offline reader can answer: exit code 3.
+    Unreachable,
     /// The model still called tools after the last round: exit code 4.
     RoundLimit,
     /// No local tool was called where one was required: exit code 5.

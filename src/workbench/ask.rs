@@ -19,7 +19,7 @@ use crate::tools::{Registry, Selection};
 use super::Workbench;
 use super::blind::{View, turns_known};
 use super::history::{Before, before, from_stored, stretches, to_stored};
-use super::provider::OFFLINE;
+use super::provider::{OFFLINE, default_model};
 use super::settings::DEFAULT_ROUNDS;
 
 /// A question, as a front end puts it.
@@ -39,6 +39,8 @@ pub struct Ask {
     pub chapter: Option<BookPath>,
     /// The captured selection.
     pub selection: Option<Selection>,
+    /// Who answers this question, in place of the provider of the settings.
+    pub provider: Option<String>,
     /// Restricts the tools to the canon-only subset and requires a call (`ai tool-smoke`).
     pub smoke: bool,
 }
@@ -60,12 +62,15 @@ impl Workbench {
     /// Captures everything that a turn needs. The error is for the author: a missing key, an unknown placeholder, an unknown provider.
     pub fn prepare(&self, ask: &Ask) -> Result<TurnSetup, Failure> {
         let choices = self.choices();
-        let name = choices.provider.value;
+        let (name, model) = match &ask.provider {
+            Some(name) if *name != choices.provider.value => (name.clone(), default_model(name).to_owned()),
+            _ => (choices.provider.value, choices.model.value),
+        };
         let destination = self.destination(&name)?;
         if name != OFFLINE {
             self.inner.keys.require(&name)?;
         }
-        self.setup(ask, &name, choices.model.value, &destination)
+        self.setup(ask, &name, model, &destination)
     }
 
     /// Captures everything that a turn with the provider `name` needs. Needs no key.

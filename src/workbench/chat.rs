@@ -84,6 +84,7 @@ mod tests {
                 call("c-2"),
                 Item::Persona("She.".into()),
             ],
+            question: 0,
             fresh: 0,
             previous_response_id: Some("resp_1".into()),
             tools: registry.specs().map(schema::responses).collect(),

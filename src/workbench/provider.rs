@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use crate::domain::book::Book;
 use crate::domain::conversation::{Failure, FailureKind};
 use crate::providers::Provider;
-use crate::providers::client::{ApiKey, Client, Timeouts};
+use crate::providers::client::ApiKey;
 use crate::providers::offline::{self, OfflineReader};
 use crate::providers::remote::Remote;
 use crate::providers::responses::DEFAULT_MODEL;
@@ -61,7 +61,7 @@ impl Workbench {
         }
         let keys = self.inner.keys.clone();
         let key = ApiKey::from_fn(move || keys.find(OPENAI).ok()?.map(|(key, _)| key.expose().to_owned()));
-        let client = Client::new(Timeouts::default())?;
+        let client = self.client()?;
         let server = Arc::new(Remote::openai(client, base.as_deref(), key)?);
         servers.insert(base, Arc::clone(&server));
         Ok(server)

@@ -11,6 +11,12 @@ use crate::tools::Evidence;
 /// Most characters of a call's arguments or name in a row.
 const MAX_SHOWN: usize = 80;
 
+/// The provider's own tool that searches the web.
+const WEB_SEARCH: &str = "web_search";
+
+/// What is said of what the web says.
+const NOT_CANON: &str = "web, not canon";
+
 /// The rows in the order in which the calls began.
 #[derive(Debug, Default)]
 pub struct Rows(Vec<ToolRecord>);
@@ -47,6 +53,17 @@ impl Rows {
         row.missing = evidence.missing;
         row.truncated = evidence.truncated;
         self.set(id, ToolStatus::Done, None, ms)
+    }
+
+    /// The provider searched the web for the model. No file was resolved, so that nothing of it counts as read from the book.
+    pub fn web(&mut self, query: &str) -> ToolRecord {
+        let call_id = CallId::new(format!("web-{}", self.0.len() + 1));
+        let row = self.row(&call_id);
+        row.name = WEB_SEARCH.to_owned();
+        row.arguments = one_line(query);
+        row.title = Some(NOT_CANON.to_owned());
+        row.kind = Some("web".to_owned());
+        self.set(&call_id, ToolStatus::Done, None, 0)
     }
 
     /// A call ended without an answer, or with an error.

@@ -138,15 +138,15 @@ fn a_paste_without_brackets_does_not_throw_unsaved_words_away() {
 }
 
 #[test]
-fn a_proposal_opens_by_itself_only_before_an_author_who_waits_for_it() {
+fn a_proposal_opens_on_its_key_alone_and_letters_go_to_the_chat() {
     let mut author = Author::at(120, 40);
     author.asks("Change Adrian's role to antagonist");
-    author.moment();
+    author.waits(5);
     assert!(author.app.popups.is_empty());
-    author.waits(2);
-    author.sees_words("○ pending");
-    // What was typed for the chat in that moment decides nothing.
-    author.decides('a');
+    author.sees_words("reviews it");
+    author.types("and what");
+    author.sees_words("and what");
+    author.control('d');
     author.sees_words("○ pending");
     author.waits(1);
     author.decides('a');

@@ -170,7 +170,8 @@ pub(super) fn leave_desk(bench: &Workbench, app: &App) {
         None => (None, 0),
     };
     let (chapter, persona) = (app.last_chapter.clone(), Some(app.chat.persona.clone()));
-    bench.leave_desk(&Desk { v: 1, document, chapter, cursor, persona });
+    let (day, words) = (Some(app.day.clone()), app.words_of_day());
+    bench.leave_desk(&Desk { v: 1, document, chapter, cursor, persona, day, words });
 }
 
 /// Reads relationships, or finds and changes the places of a name.

@@ -35,9 +35,6 @@ pub(in crate::tui) use marks::Marks;
 /// Keys that decide do nothing this long after the popup was opened by a key.
 const GUARD: Duration = Duration::from_millis(250);
 
-/// The same for a popup that opened by itself: keys of that moment were meant for something else.
-const LONG_GUARD: Duration = Duration::from_secs(1);
-
 /// Columns of prose that still read well, and of two columns of it.
 const WIDEST: u16 = 112;
 const WIDEST_BESIDE: u16 = 196;
@@ -57,7 +54,6 @@ pub(in crate::tui) struct DiffPopup {
     queued: QueuedProposal,
     place: Place,
     opened: Instant,
-    by_itself: bool,
     /// What was compared; what is shown of it is in `pages`.
     compared: Option<Compared>,
     pages: Option<Pages>,
@@ -88,7 +84,6 @@ impl DiffPopup {
             queued,
             place,
             opened: now,
-            by_itself: false,
             compared: None,
             pages: None,
             at: None,
@@ -101,11 +96,6 @@ impl DiffPopup {
             size: (0, 0),
             room: 0,
         }
-    }
-
-    /// Says that it opened by itself: its keys wait longer.
-    pub(in crate::tui) fn opened_by_itself(&mut self) {
-        self.by_itself = true;
     }
 
     pub(in crate::tui) fn id(&self) -> &ProposalId {
@@ -253,7 +243,7 @@ impl DiffPopup {
     }
 
     fn is_guarded(&self, now: Instant) -> bool {
-        now.duration_since(self.opened) < if self.by_itself { LONG_GUARD } else { GUARD }
+        now.duration_since(self.opened) < GUARD
     }
 
     fn not_now(&mut self, words: &str) -> Reply {

@@ -8,7 +8,6 @@ use crate::workbench::QueuedProposal;
 
 use super::super::app::App;
 use super::super::effect::Effect;
-use super::super::layout::Pane;
 use super::super::msg::{Msg, Notice, Verdict};
 use super::super::popups::Popup;
 use super::super::popups::diff::{DiffPopup, Marks, Place};
@@ -91,28 +90,17 @@ fn refuse(app: &mut App, why: &str) {
     app.tell(Notice::problem(why));
 }
 
-/// Opens the popups that wait until the author has stopped typing for a moment.
-pub(super) fn open_waiting(app: &mut App) -> Vec<Effect> {
+/// Opens the questions that wait until the author has stopped typing for a moment. A proposal never opens by itself: its card tells of
+/// it, and a letter that is meant for the chat must not decide anything.
+pub(super) fn open_waiting(app: &mut App) {
     if !may_open_by_itself(app) {
-        return vec![];
+        return;
     }
     if let Some(mut popup) = app.waiting.pop() {
         if let Popup::Confirm(confirm) = &mut popup {
             confirm.opened(app.now);
         }
         app.popups.push(popup);
-        return vec![];
-    }
-    let waited = app.keyed_at.is_none_or(|at| app.now.duration_since(at) > PAUSE);
-    match app.to_review.take_if(|_| waited) {
-        Some(id) => {
-            let effects = review(app, &id);
-            if let Some(Popup::Diff(popup)) = app.popups.last_mut() {
-                popup.opened_by_itself();
-            }
-            effects
-        }
-        None => vec![],
     }
 }
 
@@ -121,12 +109,8 @@ pub(super) fn may_open_by_itself(app: &App) -> bool {
     app.popups.is_empty() && app.typed_at.is_none_or(|at| app.now.duration_since(at) > PAUSE)
 }
 
-/// A turn has made proposals: the first opens by itself in a moment, but only before an author who waits for the answer.
+/// A turn has made proposals: the author is told which key shows them.
 pub(super) fn proposed(app: &mut App, made: &[ProposalId]) {
-    let waits = app.focus == Pane::Chat && app.chat.input.is_empty() && app.chat.at.is_none();
-    if waits && app.popups.is_empty() && app.read_only.is_none() {
-        app.to_review = made.first().cloned();
-    }
     if !made.is_empty() && may_open_by_itself(app) && app.read_only.is_none() {
         let key = app.keymap.keys_of("next-proposal");
         app.tell(Notice::hint(format!("A change was proposed: {key} shows it.")));
@@ -135,7 +119,6 @@ pub(super) fn proposed(app: &mut App, made: &[ProposalId]) {
 
 /// Shows the popup of a proposal.
 pub(super) fn review(app: &mut App, id: &ProposalId) -> Vec<Effect> {
-    app.to_review = None;
     if !app.popups.iter().any(|popup| matches!(popup, Popup::Diff(_))) {
         app.sitting = in_order(app);
     }

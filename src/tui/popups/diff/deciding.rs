@@ -75,7 +75,8 @@ impl DiffPopup {
         let field = Field::plain("Reject this proposal", words, move |why| {
             let why = why.trim();
             vec![Msg::Judge(Verdict::Reject(id, (!why.is_empty()).then(|| why.to_owned())))]
-        });
+        })
+        .verb("reject");
         Reply::Do(vec![Msg::Popup(Box::new(Popup::Field(field)))])
     }
 

@@ -8,7 +8,7 @@ pub mod anthropic;
 pub mod chat;
 pub mod client;
 pub mod embeddings;
-mod frames;
+pub mod frames;
 pub mod offline;
 pub mod ollama;
 pub mod presets;

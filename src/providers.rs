@@ -9,6 +9,7 @@ pub mod chat;
 pub mod client;
 pub mod embeddings;
 pub mod frames;
+pub mod hearing;
 pub mod offline;
 pub mod ollama;
 pub mod presets;

@@ -157,6 +157,17 @@ mod tests {
     }
 
     #[test]
+    fn a_search_of_the_web_is_marked_and_counts_as_nothing_that_was_read() {
+        let mut rows = Rows::default();
+        let row = rows.web("lamp \u{1b}oil");
+        assert_eq!((row.name.as_str(), row.title.as_deref()), ("web_search", Some("web, not canon")));
+        assert_eq!((row.status, row.arguments.as_str()), (ToolStatus::Done, "lamp \u{241b}oil"));
+        assert!(row.resolved.is_empty() && row.results == 0 && row.words.is_none());
+        rows.web("gulls");
+        assert_eq!(rows.into_records().len(), 2);
+    }
+
+    #[test]
     fn a_row_is_one_record_from_queued_to_done() {
         let mut rows = Rows::default();
         let call = Call {

@@ -10,8 +10,8 @@ use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::abilities::{Abilities, Lesson};
-use super::client::{Answer, ApiKey, Client, Key, Problem, Refusal, Server};
-use super::frames::{Frames, Rest};
+use super::client::{Answer, ApiKey, Client, Key, Problem, Server};
+use super::hearing::{End, Hearing};
 use super::responses::{OPENAI, Responses};
 use super::wire::{Heard, Progress, Protocol, Reader, Wire};
 use super::{BoxFuture, Event, Exchange, Item, Provider, Request, Sending, raw};
@@ -187,16 +187,12 @@ fn without_reasoning(request: &Request) -> Option<Request> {
 }
 
 /// Reports what arrives, until the answer ends.
-async fn hear(
-    mut answer: Answer,
-    mut reader: Box<dyn Reader>,
-    report: &mut Report<'_>,
-) -> Result<(), Problem> {
+async fn hear(mut answer: Answer, reader: Box<dyn Reader>, report: &mut Report<'_>) -> Result<(), Problem> {
     if answer.media_type().starts_with("text/html") {
         return Err(Problem::NotAnAnswer("a web page".into()));
     }
-    let (mut frames, mut pieces, mut size) = (Frames::new(reader.framing()), vec![], 0);
-    let ended = loop {
+    let (mut hearing, mut size) = (Hearing::new(reader), 0);
+    let broken = loop {
         let bytes = match answer.chunk().await {
             Ok(Some(bytes)) => bytes,
             Ok(None) => break Problem::CutOff,
@@ -206,54 +202,22 @@ async fn hear(
         if size > MAX_ANSWER {
             return Err(Problem::TooMuch);
         }
-        frames.push(&bytes, &mut pieces).map_err(|_| Problem::TooMuch)?;
-        for piece in pieces.drain(..) {
-            if report.settle(reader.take(&piece))? {
-                return Ok(());
-            }
+        let mut events = vec![];
+        let progress = hearing.push(&bytes, &mut events).map_err(|_| Problem::TooMuch)?;
+        if report.settle((events, progress))? {
+            return Ok(());
         }
     };
-    match frames.finish() {
-        Rest::Piece(piece) => {
-            if let Some(piece) = piece
-                && report.settle(reader.take(&piece))?
-            {
-                return Ok(());
-            }
-        }
-        Rest::Document(text) => return whole(&text, reader.as_mut(), report, ended),
-    }
-    if report.settle(reader.end())? { Ok(()) } else { Err(ended) }
-}
-
-/// Takes an answer that was not streamed although it was asked for.
-fn whole(
-    text: &str,
-    reader: &mut dyn Reader,
-    report: &mut Report<'_>,
-    ended: Problem,
-) -> Result<(), Problem> {
-    let Ok(value) = serde_json::from_str::<Value>(text) else {
-        if text.trim_start().starts_with('<') {
-            return Err(Problem::NotAnAnswer("a web page".into()));
-        }
-        // Events without their marks, one a line; or a document that was cut.
-        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            if report.settle(reader.take(line))? {
-                return Ok(());
-            }
-        }
-        return if report.settle(reader.end())? { Ok(()) } else { Err(ended) };
-    };
-    if value.get("error").is_some_and(|e| !e.is_null())
-        && let Some(refusal) = Refusal::from_value(&value)
-    {
-        return Err(Problem::Refused(refusal));
-    }
-    if report.settle(reader.whole(&value))? {
-        Ok(())
-    } else {
-        Err(Problem::NotAnAnswer("JSON that is no answer".into()))
+    // What had come may be whole without a last word, also where the connection broke after it.
+    let mut events = vec![];
+    let end = hearing.finish(&mut events);
+    report.settle((events, Progress::Going))?;
+    match end {
+        End::Ended => Ok(()),
+        End::Failed(refusal) => Err(Problem::Refused(refusal)),
+        End::WebPage => Err(Problem::NotAnAnswer("a web page".into())),
+        End::NoAnswer => Err(Problem::NotAnAnswer("JSON that is no answer".into())),
+        End::CutOff => Err(broken),
     }
 }
 

@@ -40,7 +40,7 @@ pub fn body(request: &Request, can: &Abilities) -> Value {
     // The limit holds the thoughts, too, and has to be above their budget.
     put("max_tokens", Some(visible.saturating_add(budget.unwrap_or(0)).into()));
     put("system", (!request.instructions.is_empty()).then(|| request.instructions.as_str().into()));
-    put("messages", Some(in_turns(messages, budget.is_some() || can.adaptive_thinking).into()));
+    put("messages", Some(in_turns(messages).into()));
     put("tool_choice", (own && can.tool_choice > Forcing::Never).then(|| tool_choice(request, can)));
     put("tools", (!tools.is_empty()).then(|| tools.into()));
     put("thinking", budget.map(|tokens| json!({ "type": "enabled", "budget_tokens": tokens })));
@@ -111,13 +111,13 @@ fn may_think(messages: &[Message<'_>], items: &[Item]) -> bool {
 }
 
 /// Messages of the two sides in turns.
-fn in_turns(messages: Vec<Message<'_>>, with_thoughts: bool) -> Vec<Value> {
+fn in_turns(messages: Vec<Message<'_>>) -> Vec<Value> {
     let mut turns: Vec<(&str, Vec<Value>)> = vec![];
     for message in messages {
         let (role, blocks): (_, Vec<Value>) = match message {
             Message::User(text) => ("user", vec![json!({ "type": "text", "text": text })]),
             Message::Model { words, calls, raw } => {
-                let thoughts = raw.into_iter().filter(|_| with_thoughts).cloned();
+                let thoughts = raw.into_iter().cloned();
                 let words = (!words.trim().is_empty()).then(|| json!({ "type": "text", "text": words }));
                 ("assistant", thoughts.chain(words).chain(calls.into_iter().map(call)).collect())
             }

@@ -163,20 +163,6 @@ impl Reader for Chunks {
         }
         let progress = match serde_json::from_str::<Value>(data) {
             Ok(chunk) => self.chunk(&chunk),
-            // Several chunks without a blank line between them.
-            Err(_) if data.contains('\n') => {
-                let mut progress = Progress::Going;
-                let mut events = vec![];
-                for line in data.lines() {
-                    let (more, so_far) = self.take(line);
-                    events.extend(more);
-                    progress = so_far;
-                    if progress != Progress::Going {
-                        break;
-                    }
-                }
-                return (events, progress);
-            }
             Err(_) => Progress::Going,
         };
         self.told(progress)
@@ -298,8 +284,6 @@ mod tests {
         assert_eq!(heard(&[&a]), ["A", "open"]);
         assert_eq!(heard(&["[DONE]"]), ["open"]);
         assert_eq!(heard(&[": ping", "", "nonsense", "[1]", "null", &a, STOP]), ["A", "finished None "]);
-        let both = format!("{a}\n{STOP}");
-        assert_eq!(heard(&[&both]), ["A", "finished None "]);
     }
 
     #[test]

@@ -84,10 +84,16 @@ pub fn read(root: &Path) -> Result<Book, ReadError> {
             Err(warning) => book.warnings.push(warning),
         }
     }
+    book.old_mac = of_old_mac(pieces.iter().map(Piece::file)).collect();
     book.embedded = linked::follow(&mut pieces, &rules.words);
     book.name =
         root.file_name().map_or_else(|| "book".to_owned(), |name| name.to_string_lossy().into_owned());
     Ok(Draft { rules, book, chapters: vec![] }.finish(pieces, settings))
+}
+
+/// The files that have the line ends of the old Mac OS. A file that is not UTF-8 is never written, and is none of them.
+fn of_old_mac<'a>(files: impl Iterator<Item = &'a Loaded>) -> impl Iterator<Item = BookPath> {
+    files.filter(|file| file.is_old_mac && file.not_utf8.is_none()).map(|file| file.path.clone())
 }
 
 /// Leaves out plain text outside the manuscript, and links to files that are read anyway for the same purpose.
@@ -242,6 +248,8 @@ pub fn with_text(book: &Book, path: &BookPath, text: impl Into<Arc<str>>) -> Boo
     let file = Loaded::of(path.clone(), text.into(), &words);
     let mut book = book.clone();
     book.warnings.retain(|warning| &warning.path != path);
+    book.old_mac.remove(path);
+    book.old_mac.extend(of_old_mac(std::iter::once(&file)));
     if let Some(at) = book.chapters.iter().position(|chapter| &chapter.path == path) {
         let position = u32::try_from(at + 1).unwrap_or(u32::MAX);
         book.chapters[at] = chapter::chapter(&file, position);
@@ -287,7 +295,8 @@ fn rules_of(book: &Book, words: Vocabulary) -> Rules {
     let paths = || {
         let chapters = book.chapters.iter().map(|c| &c.path);
         let others = book.notes.iter().map(|n| &n.path).chain(&book.others);
-        chapters.chain(book.entries.iter().map(|e| &e.path)).chain(others)
+        let souls = book.entries.iter().filter_map(|e| e.soul.as_ref()).map(|soul| &soul.path);
+        chapters.chain(book.entries.iter().map(|e| &e.path)).chain(souls).chain(others)
     };
     let is_folder = |dir: &str| book.folders.iter().any(|folder| folder == dir);
     let top: Vec<String> = book.folders.iter().filter(|folder| !folder.contains('/')).cloned().collect();

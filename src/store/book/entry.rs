@@ -59,6 +59,9 @@ pub struct Fields {
     front: usize,
 }
 
+/// Keys of a summary, strongest first.
+const SUMMARY: [&str; 3] = ["summary", "description", "synopsis"];
+
 impl Fields {
     /// Reads a file, or a part of one without frontmatter.
     pub fn of(
@@ -100,7 +103,7 @@ impl Fields {
 
     /// Whether a key says what the summary is.
     pub fn gives_summary(&self) -> bool {
-        self.given(&["summary", "description"]).is_some()
+        self.given(&SUMMARY).is_some()
     }
 
     /// A title that stands in the frontmatter may be the name; one in the text is only ever a title.
@@ -185,7 +188,7 @@ impl Facts {
         let (in_heading, also) = heading.map_or((None, vec![]), |h| (Some(h.name), h.aliases));
         let name = named.or(front_title).or(in_heading).unwrap_or_else(|| readable_stem(stem));
         let aliases = aliases(&fields.all, &page.lines, also, &name, words);
-        let summary = fields.given(&["summary", "description"]).map_or_else(
+        let summary = fields.given(&SUMMARY).map_or_else(
             || summary(page, words),
             |text| text.split_whitespace().collect::<Vec<_>>().join(" "),
         );
@@ -311,7 +314,7 @@ fn heading_name(page: &Page<'_>) -> Option<String> {
         .filter(|text| !SECTIONS.contains(&fold(text).as_str()))
 }
 
-/// Other names from keys, from `Aliases:` lines and from the heading, each once, without the name itself.
+/// Other names from keys, from `Aliases:` lines and rows of tables, and from the heading, each once, without the name itself.
 fn aliases(
     all: &Map<String, Value>,
     lines: &[Cow<'_, str>],
@@ -336,6 +339,14 @@ fn aliases(
             found.extend(markup::split_names(field.value));
         }
     }
+    if lines.iter().any(|line| line.contains('|')) {
+        let rows = markup::table_fields(lines, words);
+        let rows = rows.iter().filter(|(label, _)| KEYS.contains(&fold(words.key(label)).as_str()));
+        rows.for_each(|(_, value)| found.extend(markup::split_names(value)));
+    }
+    // novelWriter's `@tag: Jane | Jane Doe`.
+    let tags = lines.iter().filter_map(|line| line.trim().strip_prefix("@tag:"));
+    tags.for_each(|tag| found.extend(tag.split('|').flat_map(markup::split_names)));
     found.extend(in_heading);
     let mut seen = std::collections::HashSet::from([name.to_owned()]);
     found.retain(|alias| alias.chars().any(char::is_alphanumeric) && seen.insert(alias.clone()));

@@ -11,6 +11,7 @@ use super::scan;
 use crate::domain::book::Warning;
 use crate::domain::frontmatter::{self, Frontmatter, Split, Syntax};
 use crate::domain::ids::BookPath;
+use crate::domain::passage;
 
 /// Longer files are no manuscript, and are not read: 8 MB.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
@@ -29,8 +30,10 @@ const WORTH_A_THREAD: usize = 64;
 pub struct Loaded {
     /// Where it is.
     pub path: BookPath,
-    /// The whole file.
+    /// The whole file; line feeds for the line ends of the old Mac OS.
     pub text: Arc<str>,
+    /// Whether the file has those.
+    pub is_old_mac: bool,
     /// Where its frontmatter ends.
     pub split: Split,
     /// What its frontmatter says.
@@ -44,6 +47,9 @@ pub struct Loaded {
 impl Loaded {
     /// Reads the frontmatter of a text.
     pub fn of(path: BookPath, text: Arc<str>, words: &Vocabulary) -> Self {
+        let of_old_mac = passage::old_mac_lines(&text);
+        let is_old_mac = of_old_mac.is_some();
+        let text = of_old_mac.map_or(text, Arc::from);
         let split = frontmatter::split(&text);
         let mut front = match split.syntax {
             Syntax::None => frontmatter::parse_unclosed(&text).unwrap_or_default(),
@@ -51,7 +57,7 @@ impl Loaded {
         };
         let (fields, renamed) = words.rename(std::mem::take(&mut front.fields));
         front.fields = fields;
-        Self { path, text, split, front, renamed, not_utf8: None }
+        Self { path, text, is_old_mac, split, front, renamed, not_utf8: None }
     }
 
     /// Returns what stands below the frontmatter.

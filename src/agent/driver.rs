@@ -110,6 +110,7 @@ impl Driver {
         match effect {
             Effect::Ask(choice) => self.ask(choice),
             Effect::Say(words) => self.tell(TurnEventKind::Text(words)),
+            Effect::Replace(answer) => self.tell(TurnEventKind::Answer(answer)),
             Effect::Queue(call) => {
                 let row = self.rows.queue(&call);
                 self.tell(TurnEventKind::Tool(row));
@@ -203,6 +204,10 @@ impl Driver {
                 (self.response_id, self.left_out) = (None, retry.left_out);
                 self.tell(TurnEventKind::Retry(retry.clone()));
             }
+            Event::WebSearch { query } => {
+                let row = self.rows.web(query);
+                self.tell(TurnEventKind::Tool(row));
+            }
             Event::Tier(tier) => {
                 self.tier = Some(tier.clone());
                 self.tell(TurnEventKind::Tier(tier.clone()));
@@ -212,6 +217,7 @@ impl Driver {
                 self.tell(TurnEventKind::Usage(self.usage));
             }
             Event::Text(_)
+            | Event::TakenBack
             | Event::CallStarted { .. }
             | Event::CallArguments { .. }
             | Event::Call { .. }
@@ -485,6 +491,7 @@ mod tests {
             told.push(match event.kind {
                 TurnEventKind::Round { round, of } => format!("round {round} of {of}"),
                 TurnEventKind::Text(words) => format!("text {words}"),
+                TurnEventKind::Answer(answer) => format!("answer {answer}"),
                 TurnEventKind::Reasoning => "reasoning".into(),
                 TurnEventKind::Tool(row) => format!("{} {:?}", row.call_id, row.status),
                 TurnEventKind::Proposed(proposal) => format!("proposed {}", proposal.id),

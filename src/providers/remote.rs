@@ -5,16 +5,18 @@
 
 mod attempts;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock};
 
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::timeout;
 
-use super::client::{Answer, ApiKey, Client, Key, Problem, Refusal, Server, Timeouts};
+use super::abilities::{Abilities, Lesson};
+use super::client::{Answer, ApiKey, Client, Key, Problem, Server, Timeouts};
+use super::hearing::{End, Hearing};
 use super::responses::{OPENAI, Responses};
 use super::wire::{Heard, Progress, Reader, Wire};
-use super::{BoxFuture, Event, Exchange, Provider, Request, Sending, sse};
+use super::{BoxFuture, Event, Exchange, Provider, Request, Sending};
 use crate::domain::conversation::Failure;
 use attempts::{Attempts, Next, Sent};
 
@@ -28,8 +30,8 @@ pub struct Remote {
     server: Server,
     key: ApiKey,
     wire: Box<dyn Wire>,
-    /// The server keeps responses, so that `previous_response_id` works. It may turn out that it does not.
-    stateful: AtomicBool,
+    /// What the server takes, as far as it is known by now.
+    abilities: RwLock<Abilities>,
 }
 
 impl Remote {
@@ -37,18 +39,34 @@ impl Remote {
     pub fn openai(client: Client, base: Option<&str>, key: ApiKey) -> Result<Self, Failure> {
         let base = base.map_or(OPENAI, str::trim);
         let server = Server::new("openai", base, Responses.path(), Some("OPENAI_API_KEY"))?;
-        Ok(Self::at(client, server, Box::new(Responses), key))
+        Ok(Self::at(client, server, Box::new(Responses), Abilities::openai(), key))
     }
 
-    /// Any other server, which is taken to keep responses.
-    pub fn at(client: Client, server: Server, wire: Box<dyn Wire>, key: ApiKey) -> Self {
-        Self { client, server, key, wire, stateful: AtomicBool::new(true) }
+    /// Any server, which is taken to have these abilities until it refuses one.
+    pub fn at(
+        client: Client,
+        server: Server,
+        wire: Box<dyn Wire>,
+        abilities: Abilities,
+        key: ApiKey,
+    ) -> Self {
+        Self { client, server, key, wire, abilities: RwLock::new(abilities) }
     }
 
     /// For a server that keeps nothing (every local one): each request holds the whole conversation.
     #[must_use]
     pub fn stateless(self) -> Self {
-        Self { stateful: AtomicBool::new(false), ..self }
+        self.change(|can| can.stateful = false);
+        self
+    }
+
+    /// Returns what the server takes, as far as it is known by now.
+    pub fn abilities(&self) -> Abilities {
+        self.abilities.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Abilities) -> T) -> T {
+        change(&mut self.abilities.write().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Asks once, and reports what arrives.
@@ -64,43 +82,14 @@ impl Remote {
         let sending = Sending { destination: self.server.address(), body: &bytes, request };
         exchange.witness.sending(sending).await?;
         let answer = self.client.post(&self.server, key, bytes, limits.first_byte).await?;
-        Ok(self.hear(answer, report).await?)
+        let reader = self.wire.reader(request, &self.abilities());
+        Ok(hear(answer, reader, report).await?)
     }
 
     /// Returns the limits of time for what a body asks.
     fn limits(&self, body: &Value) -> Timeouts {
         let limits = self.client.timeouts();
         if is_flex(body) { limits.of_flex() } else { limits }
-    }
-
-    /// Reports what arrives, until the answer ends.
-    async fn hear(&self, mut answer: Answer, report: &mut Report<'_>) -> Result<(), Problem> {
-        let mut reader = self.wire.reader();
-        if answer.media_type().starts_with("application/json") {
-            return whole(&mut answer, reader.as_mut(), report).await;
-        }
-        if answer.media_type().starts_with("text/html") {
-            return Err(Problem::NotAnAnswer("a web page".into()));
-        }
-        let (mut decoder, mut messages, mut size) = (sse::Decoder::default(), vec![], 0);
-        while let Some(bytes) = answer.chunk().await? {
-            size += bytes.len();
-            if size > MAX_ANSWER {
-                return Err(Problem::TooMuch);
-            }
-            decoder.push(&bytes, &mut messages).map_err(|_| Problem::TooMuch)?;
-            for message in messages.drain(..) {
-                if report.settle(reader.take(&message.data))? {
-                    return Ok(());
-                }
-            }
-        }
-        if let Some(message) = decoder.finish()
-            && report.settle(reader.take(&message.data))?
-        {
-            return Ok(());
-        }
-        if report.settle(reader.end())? { Ok(()) } else { Err(Problem::CutOff) }
     }
 
     /// Asks until there is an answer, or nothing more can be done.
@@ -110,7 +99,7 @@ impl Remote {
         let mut report = Report { out: &exchange.out, shown: false };
         loop {
             let body = if attempts.whole {
-                self.wire.afresh(&attempts.request, self.stateful())
+                self.wire.afresh(&attempts.request, &self.abilities())
             } else {
                 self.body(&attempts.request)
             };
@@ -121,18 +110,31 @@ impl Remote {
                 Err(Stop::Problem(problem)) => problem,
             };
             let sent = Sent { flex: is_flex(&body), continues: body.get("previous_response_id").is_some() };
-            let next =
-                if report.shown { None } else { attempts.next(&problem, sent, &self.server, key.as_ref()) };
+            let next = if report.shown {
+                None
+            } else {
+                let next = attempts.next(&problem, sent, &self.server, key.as_ref());
+                next.or_else(|| self.learn(&mut attempts, &problem, &body))
+            };
             let Some(Next { retry, keeps_nothing }) = next else {
                 let times = if report.shown { 1 } else { attempts.same() };
                 return Err(self.failure(&problem, &attempts.request.model, key.as_ref(), times));
             };
             if keeps_nothing {
-                self.stateful.store(false, Ordering::Relaxed);
+                self.change(|can| can.stateful = false);
             }
             let wait = retry.wait;
             report.send(Event::Retry(retry));
             self.client.pause(wait).await;
+        }
+    }
+
+    /// Learns from a refusal what the server does not take, and asks without it.
+    fn learn(&self, attempts: &mut Attempts<'_>, problem: &Problem, body: &Value) -> Option<Next> {
+        let Problem::Refused(refusal) = problem else { return None };
+        match self.change(|can| can.learn(refusal, body))? {
+            Lesson::Again(why) => Some(attempts.anew(why)),
+            Lesson::NoTools => None,
         }
     }
 
@@ -179,19 +181,38 @@ impl From<Problem> for Stop {
     }
 }
 
-/// Takes an answer that was not streamed although it was asked for.
-async fn whole(answer: &mut Answer, reader: &mut dyn Reader, report: &mut Report<'_>) -> Result<(), Problem> {
-    let bytes = answer.read(MAX_ANSWER).await;
-    let value: Value = serde_json::from_slice(&bytes).map_err(|_| Problem::CutOff)?;
-    if value.get("error").is_some_and(|e| !e.is_null())
-        && let Some(refusal) = Refusal::from_value(&value)
-    {
-        return Err(Problem::Refused(refusal));
+/// Reports what arrives, until the answer ends.
+async fn hear(mut answer: Answer, reader: Box<dyn Reader>, report: &mut Report<'_>) -> Result<(), Problem> {
+    if answer.media_type().starts_with("text/html") {
+        return Err(Problem::NotAnAnswer("a web page".into()));
     }
-    if report.settle(reader.whole(&value))? {
-        Ok(())
-    } else {
-        Err(Problem::NotAnAnswer("JSON that is no answer".into()))
+    let (mut hearing, mut size) = (Hearing::new(reader), 0);
+    let broken = loop {
+        let bytes = match answer.chunk().await {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => break Problem::CutOff,
+            Err(problem) => break problem,
+        };
+        size += bytes.len();
+        if size > MAX_ANSWER {
+            return Err(Problem::TooMuch);
+        }
+        let mut events = vec![];
+        let progress = hearing.push(&bytes, &mut events).map_err(|_| Problem::TooMuch)?;
+        if report.settle((events, progress))? {
+            return Ok(());
+        }
+    };
+    // What had come may be whole without a last word, also where the connection broke after it.
+    let mut events = vec![];
+    let end = hearing.finish(&mut events);
+    report.settle((events, Progress::Going))?;
+    match end {
+        End::Ended => Ok(()),
+        End::Failed(refusal) => Err(Problem::Refused(refusal)),
+        End::WebPage => Err(Problem::NotAnAnswer("a web page".into())),
+        End::NoAnswer => Err(Problem::NotAnAnswer("JSON that is no answer".into())),
+        End::CutOff => Err(broken),
     }
 }
 
@@ -227,11 +248,15 @@ impl Provider for Remote {
     }
 
     fn stateful(&self) -> bool {
-        self.stateful.load(Ordering::Relaxed)
+        self.change(|can| can.stateful)
+    }
+
+    fn tools(&self) -> bool {
+        self.change(|can| can.tools)
     }
 
     fn body(&self, request: &Request) -> Value {
-        self.wire.body(request, self.stateful())
+        self.wire.body(request, &self.abilities())
     }
 
     fn destination(&self) -> String {

@@ -15,6 +15,9 @@ use crate::domain::passage::sha256_hex;
 
 use super::{atomic, home, jsonl};
 
+/// How often a log is looked at that somebody seems to write, and how long between two looks.
+const LOOKS: u32 = 5;
+const INSTANT: std::time::Duration = std::time::Duration::from_millis(4);
 const FOLDER: &str = "recovery";
 
 /// A change of the text. Offsets and lengths are bytes of its UTF-8.
@@ -192,7 +195,13 @@ fn plain(text: &str) -> String {
 
 fn in_use(log: &Path) -> bool {
     match OpenOptions::new().read(true).append(true).open(lock_path(log)) {
-        Ok(file) => matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock)),
+        // A process that is just being started holds the files of its parent for an instant.
+        Ok(file) => (0..LOOKS).all(|look| {
+            if look > 0 {
+                std::thread::sleep(INSTANT);
+            }
+            matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock))
+        }),
         Err(_) => false,
     }
 }

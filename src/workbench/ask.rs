@@ -11,6 +11,7 @@ use crate::domain::ids::{BookPath, SessionId, TurnId};
 use crate::domain::passage::{count_words, sha256_hex};
 use crate::persona::{board, prompt};
 use crate::proposal::Proposal;
+use crate::providers::Options;
 use crate::store::proposals::{self, Event};
 use crate::store::provenance::{Ledger, Record, TurnRecord};
 use crate::store::sessions::{self, Kept, Preface};
@@ -19,7 +20,6 @@ use crate::tools::{Registry, Selection};
 use super::Workbench;
 use super::blind::{View, turns_known};
 use super::history::{Before, before, from_stored, stretches, to_stored};
-use super::provider::{OFFLINE, default_model};
 use super::settings::DEFAULT_ROUNDS;
 
 /// A question, as a front end puts it.
@@ -62,25 +62,26 @@ impl Workbench {
     /// Captures everything that a turn needs. The error is for the author: a missing key, an unknown placeholder, an unknown provider.
     pub fn prepare(&self, ask: &Ask) -> Result<TurnSetup, Failure> {
         let choices = self.choices();
-        let (name, model) = match &ask.provider {
-            Some(name) if *name != choices.provider.value => (name.clone(), default_model(name).to_owned()),
-            _ => (choices.provider.value, choices.model.value),
-        };
+        let name = ask.provider.clone().unwrap_or(choices.provider.value);
         let destination = self.destination(&name)?;
-        if name != OFFLINE {
+        if self.needs_key(&name)? {
             self.inner.keys.require(&name)?;
         }
-        self.setup(ask, &name, model, &destination)
+        let setup = self.setup(ask, &name, &destination)?;
+        if setup.model.is_empty() {
+            return Err(Failure {
+                kind: FailureKind::Provider,
+                message: format!("No model of `{name}` is named."),
+                hint: format!(
+                    "Name one: --model NAME for one question, `model` under [providers.{name}] in config.toml for all."
+                ),
+            });
+        }
+        Ok(setup)
     }
 
     /// Captures everything that a turn with the provider `name` needs. Needs no key.
-    pub(super) fn setup(
-        &self,
-        ask: &Ask,
-        name: &str,
-        model: String,
-        destination: &str,
-    ) -> Result<TurnSetup, Failure> {
+    pub(super) fn setup(&self, ask: &Ask, name: &str, destination: &str) -> Result<TurnSetup, Failure> {
         let (turns, preface) = self.so_far(ask)?;
         let last = turns.last().map(|kept| kept.turn.persona.clone());
         let member = board::member(ask.persona.as_deref().or(last.as_deref()));
@@ -101,7 +102,11 @@ impl Workbench {
             before.history.extend(from_stored(&preface.items));
             before
         };
-        let registry = Self::tools_for(ask, &book, read_to.is_some());
+        let registry = if self.has_tools(name)? {
+            Self::tools_for(ask, &book, read_to.is_some())
+        } else {
+            Registry::default()
+        };
         let tools: Vec<_> = registry.specs().map(|spec| (spec.name, spec.about)).collect();
         let instructions = prompt::system(member, &book.settings, &tools).map_err(|e| Failure {
             kind: FailureKind::Work,
@@ -114,11 +119,12 @@ impl Workbench {
             self.choices().rounds.value
         };
         let registry = Arc::new(registry);
+        let options = self.options(member.id);
         Ok(TurnSetup {
             id: TurnId::mint(),
             provider: self.provider(name, &book, &registry, member.id)?,
             witness: Arc::new(()),
-            model,
+            model: self.model_of(name, Some(member.id)).value,
             registry,
             index: self.later_index_of(&book),
             meaning: self.by_meaning(&book),
@@ -133,7 +139,7 @@ impl Workbench {
             history,
             continue_from,
             question: ask.question.clone(),
-            options: self.options(),
+            options: Options { web_search: options.web_search && !ask.smoke, ..options },
             max_rounds,
             first_round: if ask.smoke { FirstRound::Required } else { FirstRound::Patterns },
         })

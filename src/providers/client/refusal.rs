@@ -211,6 +211,16 @@ impl Refusal {
                 "Ask about less text at a time, begin a new conversation, or choose a model with a larger context.",
             );
         }
+        if crate::providers::abilities::says_no_tools(self) {
+            return (
+                "can't call tools with this model".into(),
+                format!(
+                    "Choose a model with tools, or set `tools = false` under [providers.{}] in config.toml: then the open text itself is sent \
+                     with the question, cut at 24,000 characters. Until the program ends that is so already: ask again.",
+                    server.name()
+                ),
+            );
+        }
         if status == 401 || self.says(&["invalid_api_key"]) {
             let set = format!("Set a key: {}.", server.how_to_set_a_key());
             return if with_key {
@@ -243,7 +253,7 @@ impl Refusal {
             ),
             404 | 405 => own(
                 "has nothing to ask at this address",
-                "Check the provider's address: it ends in `/v1` for most servers.",
+                "Check the provider's address and `wire`: the address ends in `/v1` for most servers.",
             ),
             400..500 => own(
                 "refused the request",

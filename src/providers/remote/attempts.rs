@@ -96,6 +96,13 @@ impl<'a> Attempts<'a> {
         Some(Next { retry: Retry { why, attempt, wait, left_out }, keeps_nothing: false })
     }
 
+    /// The same request in another shape, at once: the server has said what it does not take.
+    pub fn anew(&mut self, why: String) -> Next {
+        (self.made, self.same) = (self.made + 1, 1);
+        let retry = Retry { why, attempt: self.made, wait: Duration::ZERO, left_out: self.left_out };
+        Next { retry, keeps_nothing: false }
+    }
+
     /// Changes the request so that the server has no more reason to refuse it. Returns what the author is told, and whether the server
     /// turned out to keep nothing.
     fn otherwise(&mut self, refusal: &Refusal, server: &Server, sent: Sent) -> Option<(String, bool)> {

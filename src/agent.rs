@@ -20,7 +20,7 @@ use crate::canon::index::LaterIndex;
 use crate::canon::meaning::ByMeaning;
 use crate::domain::book::Book;
 use crate::domain::conversation::ReadTo;
-use crate::domain::ids::{BookPath, TurnId};
+use crate::domain::ids::{BookPath, SessionId, TurnId};
 use crate::providers::{Item, Options, Provider, Witness};
 use crate::tools::desk::Limits;
 use crate::tools::{Desk, Registry, Seen, Selection};
@@ -32,6 +32,8 @@ pub use request::first_request;
 pub struct TurnSetup {
     /// Identity of the turn.
     pub id: TurnId,
+    /// The conversation that it belongs to, which may be new.
+    pub session: SessionId,
     /// Who answers.
     pub provider: Arc<dyn Provider>,
     /// Who notes what leaves the machine.

@@ -7,6 +7,7 @@ mod blind;
 mod chat;
 pub mod demo;
 pub mod doctor;
+mod egress;
 pub mod evidence;
 pub mod graph;
 mod history;

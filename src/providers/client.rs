@@ -10,6 +10,7 @@ pub(crate) mod replayer;
 mod server;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use reqwest::header;
@@ -108,8 +109,13 @@ impl Client {
             .and_then(|to| Some(response.url().join(&to).ok()?.host_str()?.to_owned()));
         let retry_after = text_header(&response, &header::RETRY_AFTER).and_then(|v| v.trim().parse().ok());
         let media_type = text_header(&response, &header::CONTENT_TYPE).unwrap_or_default().to_lowercase();
-        let mut answer =
-            Answer { response, media_type, wait: Wait::First(first_byte), idle: self.timeouts.idle };
+        let mut answer = Answer {
+            response,
+            media_type,
+            wait: Wait::First(first_byte),
+            idle: self.timeouts.idle,
+            received: Arc::default(),
+        };
         match status {
             200..300 => Ok(answer),
             300..400 => Err(Problem::Redirected(elsewhere)),
@@ -128,6 +134,7 @@ pub struct Answer {
     media_type: String,
     wait: Wait,
     idle: Duration,
+    received: Arc<AtomicU64>,
 }
 
 /// What an answer is waited for.
@@ -143,6 +150,16 @@ impl Answer {
         &self.media_type
     }
 
+    /// Returns the HTTP status.
+    pub fn status(&self) -> u16 {
+        self.response.status().as_u16()
+    }
+
+    /// Returns the count of the body's bytes that have arrived; it goes on as they do.
+    pub fn received(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.received)
+    }
+
     /// Waits for the next bytes; `None` at the end.
     pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, Problem> {
         let (phase, limit) = match self.wait {
@@ -155,6 +172,8 @@ impl Answer {
             Ok(Ok(chunk)) => chunk,
         };
         self.wait = Wait::Next;
+        let arrived = chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
+        self.received.fetch_add(arrived, Ordering::Relaxed);
         Ok(chunk.map(Vec::from))
     }
 

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::client::{Answer, ApiKey, Client, Key, Problem, Refusal, Server};
 use super::responses::{OPENAI, Responses};
 use super::wire::{Heard, Progress, Reader, Wire};
-use super::{BoxFuture, Event, Exchange, Provider, Request, Sending, sse};
+use super::{BoxFuture, Carried, End, Event, Exchange, Noted, Provider, Request, Sending, sse};
 use crate::domain::conversation::Failure;
 
 /// Most bytes of one answer.
@@ -60,10 +60,22 @@ impl Remote {
         let limits = self.client.timeouts();
         let first_byte = if flex { limits.flex_first_byte } else { limits.idle };
         let bytes = body.to_string();
-        let sending = Sending { destination: self.server.address(), body: &bytes, request: exchange.request };
-        exchange.witness.sending(sending).await?;
-        let answer = self.client.post(&self.server, key, bytes, first_byte).await?;
-        Ok(self.hear(answer, report).await?)
+        let sending = Sending {
+            destination: self.server.address(),
+            provider: self.server.name(),
+            body: &bytes,
+            of: Carried::Conversation(exchange.request),
+        };
+        report.noted = Some(exchange.witness.sending(sending).await?);
+        let heard = match self.client.post(&self.server, key, bytes, first_byte).await {
+            Ok(answer) => {
+                report.answering(&answer);
+                self.hear(answer, report).await
+            }
+            Err(problem) => Err(problem),
+        };
+        report.ended(&heard);
+        Ok(heard?)
     }
 
     /// Reports what arrives, until the answer ends.
@@ -125,7 +137,7 @@ impl Remote {
         let request = exchange.request;
         let key = self.key.get().await;
         let mut body = self.body(request);
-        let mut report = Report { out: &exchange.out, shown: false };
+        let mut report = Report { out: &exchange.out, shown: false, noted: None };
         // Each second attempt takes away its own reason, so this ends.
         loop {
             let problem = match self.attempt(exchange, &body, key.as_ref(), &mut report).await {
@@ -184,6 +196,8 @@ async fn whole(answer: &mut Answer, reader: &mut dyn Reader, report: &mut Report
 struct Report<'a> {
     out: &'a UnboundedSender<Event>,
     shown: bool,
+    /// The attempt that is under way, as it was noted. Dropped with the exchange, it notes that it was given up.
+    noted: Option<Noted>,
 }
 
 impl Report<'_> {
@@ -191,12 +205,30 @@ impl Report<'_> {
     fn settle(&mut self, (events, progress): Heard) -> Result<bool, Problem> {
         for event in events {
             self.shown |= !matches!(event, Event::Created { .. });
+            if let Some(noted) = &mut self.noted {
+                noted.heard(&event);
+            }
             self.send(event);
         }
         match progress {
             Progress::Going => Ok(false),
             Progress::Ended => Ok(true),
             Progress::Failed(refusal) => Err(Problem::Refused(refusal)),
+        }
+    }
+
+    fn answering(&mut self, answer: &Answer) {
+        if let Some(noted) = &mut self.noted {
+            noted.answering(answer.status(), answer.received());
+        }
+    }
+
+    fn ended(&mut self, heard: &Result<(), Problem>) {
+        let Some(noted) = self.noted.take() else { return };
+        match heard {
+            Ok(()) => noted.ended(End::Answered, None),
+            Err(Problem::Refused(refusal)) => noted.ended(End::Failed, refusal.status),
+            Err(_) => noted.ended(End::Failed, None),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::domain::ids::{ProposalId, SessionId, TurnId};
 use crate::domain::passage::sha256_hex;
 
 use super::proposals::Changed;
-use super::{atomic, home, jsonl};
+use super::{atomic, home, jsonl, machine};
 
 const FOLDER: &str = "provenance";
 /// What the first line gives as the hash of the line before it.
@@ -143,7 +143,7 @@ impl Ledger {
 
     /// Appends a record, durably: first the line, then the anchor. Makes `.scritorio`.
     pub fn append(&self, record: Record) -> io::Result<()> {
-        let machine = self.machine(true)?;
+        let machine = machine::name(&self.data, true)?;
         let path = home::make(&self.root, &format!("{FOLDER}/{machine}.jsonl"))?;
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
         jsonl::lock(&file)?;
@@ -192,7 +192,7 @@ impl Ledger {
             }
         }
         // A ledger that was deleted is missing from the folder; its anchor is not.
-        let own = self.machine(false).ok();
+        let own = machine::name(&self.data, false).ok();
         if let Some(own) = own.filter(|own| !machines.contains(own))
             && self.anchor(&own)?.is_some()
         {
@@ -248,22 +248,6 @@ impl Ledger {
             Some(anchor) if anchor.count < lines => Verdict::NotAnchored { lines },
             Some(_) => Verdict::Anchored { lines },
         })
-    }
-
-    /// Returns this machine's name: random, so that it says nothing about its owner. `mint` makes one if there is none.
-    fn machine(&self, mint: bool) -> io::Result<String> {
-        let path = self.data.join("machine");
-        let known = std::fs::read_to_string(&path).ok().map(|name| name.trim().to_owned());
-        if let Some(name) = known.filter(|name| home::file_name(name, "").is_ok()) {
-            return Ok(name);
-        }
-        if !mint {
-            return Err(io::Error::from(io::ErrorKind::NotFound));
-        }
-        let name = format!("m-{}", ulid::Ulid::generate());
-        atomic::make_folders(&self.data)?;
-        atomic::write(&self.data, &path, name.as_bytes())?;
-        Ok(name)
     }
 
     fn anchor_path(&self, machine: &str) -> io::Result<PathBuf> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::agent::event::Ended;
 use crate::agent::grounding::{self, Grounded};
-use crate::agent::{FirstRound, TurnSetup};
+use crate::agent::{FirstRound, TurnSetup, context};
 use crate::domain::book::Book;
 use crate::domain::conversation::{Failure, FailureKind, SelectionMeta, Turn, TurnStatus, Usage};
 use crate::domain::ids::{BookPath, SessionId, TurnId};
@@ -18,6 +18,7 @@ use crate::tools::{Registry, Selection};
 
 use super::Workbench;
 use super::blind::{View, turns_known};
+use super::egress;
 use super::history::{Before, before, from_stored, stretches, to_stored};
 use super::provider::OFFLINE;
 use super::settings::DEFAULT_ROUNDS;
@@ -85,6 +86,7 @@ impl Workbench {
                 hint: format!("Choose another board member, or set `enabled` in [board.{}].", member.id),
             });
         }
+        let whole = Arc::clone(&full);
         let View { book, current, chapter, selection, read_to } = Self::view(full, member, ask)?;
         let Before { history, continue_from, seen } = if let Some(read_to) = &read_to {
             let known = turns_known(turns, &book, read_to);
@@ -107,14 +109,21 @@ impl Workbench {
             self.choices().rounds.value
         };
         let registry = Arc::new(registry);
+        let (id, session) = (TurnId::mint(), ask.session.clone().unwrap_or_else(SessionId::mint));
+        let mut known = egress::words_to(member.id, &whole);
+        if tools.is_empty() {
+            known.extend(context::inline_text(&book, current.as_ref(), selection.as_ref()));
+        }
+        let witness = self.witness(Some((session.clone(), id.clone())), &whole, known);
         Ok(TurnSetup {
-            id: TurnId::mint(),
+            id,
+            session,
             provider: self.provider(name, &book, &registry, member.id)?,
-            witness: Arc::new(()),
             model,
             registry,
             index: self.later_index_of(&book),
-            meaning: self.by_meaning(&book),
+            meaning: self.by_meaning(&book, &witness),
+            witness,
             book,
             current,
             chapter,
@@ -144,7 +153,7 @@ impl Workbench {
 
     /// Notes that a turn has begun, so that the question survives a crash. Returns the conversation.
     pub fn begin(&self, ask: &Ask, setup: &TurnSetup) -> SessionId {
-        let session = ask.session.clone().unwrap_or_else(SessionId::mint);
+        let session = setup.session.clone();
         let (_, mut preface) = self.so_far(ask).unwrap_or_default();
         if !setup.history.ends_with(&from_stored(&preface.items)) {
             // Refused after the question was captured: the next turn will tell.

@@ -1,5 +1,7 @@
 //! Looking things up in the open book: entries, mentions, chapters, passages, and what a tool would say.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -298,6 +300,7 @@ impl Workbench {
             Some((path, Some(text))) => self.book_with(path, text),
             _ => self.book(),
         };
+        let whole = Arc::clone(&book);
         let refused =
             |failure: Failure| ToolError::Refused { message: failure.message, details: Value::Null };
         let view = match &ask.persona {
@@ -311,7 +314,7 @@ impl Workbench {
             },
         };
         let registry = Self::tools_for(ask, &view.book, view.read_to.is_some());
-        let meaning = self.by_meaning(&view.book);
+        let meaning = self.by_meaning(&view.book, &self.witness(None, &whole, vec![]));
         let desk = Desk {
             book: &view.book,
             index: &self.index_of(&view.book),

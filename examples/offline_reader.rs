@@ -49,6 +49,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         book,
         current: None,
         selection: None,
+        open_is_private: false,
         seen: Seen::default(),
         instructions,
         history: vec![],

@@ -54,6 +54,8 @@ pub struct TurnSetup {
     pub chapter: Option<BookPath>,
     /// The captured selection.
     pub selection: Option<Selection>,
+    /// A document is open that AI never reads: nothing of it is in `book`, and the model learns only that there is one.
+    pub open_is_private: bool,
     /// Up to where the board member reads, if it reads blind. The book, the documents and the history are such already.
     pub read_to: Option<ReadTo>,
     /// What tools returned earlier in this conversation.

@@ -22,6 +22,7 @@ pub mod new_entry;
 pub mod open;
 pub mod past;
 pub mod peek;
+pub mod private;
 pub mod provider;
 pub mod recover;
 pub mod rename;

@@ -45,6 +45,12 @@ pub fn message(book: &Book, current: Option<&BookPath>, selection: Option<&Selec
     ))
 }
 
+/// The context message while a document is open that the author keeps from AI.
+pub fn private() -> String {
+    "Context (metadata only)\n- A document is open that the author keeps private: nothing of it is told, and no tool returns it."
+        .to_owned()
+}
+
 /// Adds to the context message up to where a board member reads that reads blind; it is the whole message where nothing is open.
 pub fn blind(message: Option<String>, read_to: &ReadTo) -> String {
     let ReadTo { number, .. } = read_to;

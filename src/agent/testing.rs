@@ -209,6 +209,7 @@ pub fn setup(provider: Arc<Scripted>, question: &str) -> TurnSetup {
         current: Some(path("manuscript/02-lantern.md")),
         chapter: None,
         selection: None,
+        open_is_private: false,
         read_to: None,
         seen: Seen::default(),
         persona: "developmental-editor",

@@ -19,6 +19,7 @@ use crate::tools::{Registry, Selection};
 use super::Workbench;
 use super::blind::{View, turns_known};
 use super::egress;
+use super::private;
 use super::history::{Before, before, from_stored, stretches, to_stored};
 use super::provider::OFFLINE;
 use super::settings::DEFAULT_ROUNDS;
@@ -78,7 +79,10 @@ impl Workbench {
         let (turns, preface) = self.so_far(ask)?;
         let last = turns.last().map(|kept| kept.turn.persona.clone());
         let member = board::member(ask.persona.as_deref().or(last.as_deref()));
-        let full = self.book_of(ask);
+        let whole = self.book_of(ask);
+        let full = self.for_ai(&whole);
+        let private::Known { ask, open_is_private } = private::known(ask, &whole)?;
+        let (turns, left_out) = private::turns_open(turns, &whole, &full);
         if full.settings.board.get(member.id).is_some_and(|b| b.enabled == Some(false)) {
             return Err(Failure {
                 kind: FailureKind::Work,
@@ -86,17 +90,17 @@ impl Workbench {
                 hint: format!("Choose another board member, or set `enabled` in [board.{}].", member.id),
             });
         }
-        let whole = Arc::clone(&full);
-        let View { book, current, chapter, selection, read_to } = Self::view(full, member, ask)?;
+        let View { book, current, chapter, selection, read_to } = Self::view(full, member, &ask)?;
         let Before { history, continue_from, seen } = if let Some(read_to) = &read_to {
             let known = turns_known(turns, &book, read_to);
             Before { continue_from: None, ..before(&known, destination) }
         } else {
             let mut before = before(&turns, destination);
             before.history.extend(from_stored(&preface.items));
-            before
+            // A server that has kept a turn which must not be sent again must not go on from it either.
+            Before { continue_from: before.continue_from.filter(|_| !left_out), ..before }
         };
-        let registry = Self::tools_for(ask, &book, read_to.is_some());
+        let registry = Self::tools_for(&ask, &book, read_to.is_some());
         let tools: Vec<_> = registry.specs().map(|spec| (spec.name, spec.about)).collect();
         let instructions = prompt::system(member, &book.settings, &tools).map_err(|e| Failure {
             kind: FailureKind::Work,
@@ -128,6 +132,7 @@ impl Workbench {
             current,
             chapter,
             selection,
+            open_is_private,
             read_to,
             seen,
             persona: member.id,

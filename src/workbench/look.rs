@@ -18,6 +18,7 @@ use crate::tools::desk::Limits;
 use crate::tools::{Desk, Registry, Seen, Selection, ToolError};
 
 use super::blind::View;
+use super::private;
 use super::{Ask, Workbench};
 
 /// An entry in a list.
@@ -300,9 +301,11 @@ impl Workbench {
             Some((path, Some(text))) => self.book_with(path, text),
             _ => self.book(),
         };
-        let whole = Arc::clone(&book);
+        let (whole, book) = (Arc::clone(&book), self.for_ai(&book));
         let refused =
             |failure: Failure| ToolError::Refused { message: failure.message, details: Value::Null };
+        let known = private::known(ask, &whole).map_err(refused)?;
+        let ask = &known.ask;
         let view = match &ask.persona {
             Some(id) => Self::view(book, board::member(Some(id)), ask).map_err(refused)?,
             None => View {

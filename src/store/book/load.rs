@@ -11,6 +11,7 @@ use super::scan;
 use crate::domain::book::Warning;
 use crate::domain::frontmatter::{self, Frontmatter, Split, Syntax};
 use crate::domain::ids::BookPath;
+use crate::domain::privacy;
 
 /// Longer files are no manuscript, and are not read: 8 MB.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
@@ -34,6 +35,8 @@ pub struct Loaded {
     pub front: Frontmatter,
     /// Keys of the frontmatter that the settings map to others.
     pub renamed: Renamed,
+    /// Whether it says that AI never reads it.
+    pub private: bool,
     /// Why `text` is not what is on disk, byte for byte.
     pub not_utf8: Option<&'static str>,
 }
@@ -46,9 +49,11 @@ impl Loaded {
             Syntax::None => frontmatter::parse_unclosed(&text).unwrap_or_default(),
             _ => frontmatter::parse_split(&text, &split),
         };
+        let private =
+            privacy::says_never(&front.fields) || privacy::has_line(&text[..split.body_start]);
         let (fields, renamed) = words.rename(std::mem::take(&mut front.fields));
         front.fields = fields;
-        Self { path, text, split, front, renamed, not_utf8: None }
+        Self { path, text, split, front, renamed, private, not_utf8: None }
     }
 
     /// Returns what stands below the frontmatter.

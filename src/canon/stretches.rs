@@ -267,7 +267,7 @@ mod tests {
         let said = found("Nobody saw it. Mira counted the gulls on the wall. Then she went home, alone.");
         assert_eq!(said.len(), 2, "{said:?}");
         assert_eq!((said[0].0, said[1].0), (1, 0));
-        assert!(said[0].1.starts_with("Nobody saw it") && said[1].1.ends_with("alone."));
+        assert!(said[0].1.starts_with("Nobody saw it") && said[1].1.ends_with("alone"));
     }
 
     #[test]

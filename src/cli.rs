@@ -17,6 +17,7 @@ mod masked;
 mod output;
 mod prompt;
 mod proposals;
+mod provenance;
 mod rename;
 mod timeline;
 mod tools;
@@ -67,6 +68,7 @@ enum Verb {
     Codex(codex::Codex),
     Manuscript(manuscript::Manuscript),
     Proposals(proposals::Proposals),
+    Provenance(provenance::ProvenanceVerb),
     Rename(rename::RenameVerb),
     Ai(ai::Ai),
     Keys(keys::KeysVerb),
@@ -140,6 +142,7 @@ fn run(context: &Context, path: Option<PathBuf>, verb: Option<Verb>) -> Result<(
         Verb::Codex(verb) => verb.execute(context),
         Verb::Manuscript(verb) => verb.execute(context),
         Verb::Proposals(verb) => verb.execute(context),
+        Verb::Provenance(verb) => verb.execute(context),
         Verb::Rename(verb) => verb.execute(context),
         Verb::Ai(verb) => verb.execute(context),
         Verb::Keys(verb) => verb.execute(context),

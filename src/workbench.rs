@@ -23,6 +23,7 @@ pub mod open;
 pub mod past;
 pub mod peek;
 pub mod private;
+pub mod provenance;
 pub mod provider;
 pub mod recover;
 pub mod rename;

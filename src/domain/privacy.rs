@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::frontmatter::{self, Syntax};
+use super::ids::BookPath;
 use super::nearness::similarity;
 
 /// The key.
@@ -30,6 +31,18 @@ pub fn is_marked(text: &str) -> bool {
 /// Whether keys that were read say it.
 pub fn says_never(fields: &Map<String, Value>) -> bool {
     fields.iter().any(|(key, value)| is_key(key) && is_never(value))
+}
+
+/// Whether a path is one of these folders and files of the settings, or below one of them.
+pub fn is_below(path: &BookPath, never: &[String]) -> bool {
+    let below = |dir: &String| {
+        dir == "."
+            || path
+                .as_str()
+                .strip_prefix(dir.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    never.iter().any(below)
 }
 
 /// Whether a line of a block says it, however broken the block is.

@@ -117,8 +117,8 @@ fn private_files(
         BookPath::new(target.to_str()?.replace('\\', "/")).ok()
     };
     let kept = files.iter().filter(|file| {
-        private::is_below(&file.path, never)
-            || linked(file).is_some_and(|target| private::is_below(&target, never))
+        privacy::is_below(&file.path, never)
+            || linked(file).is_some_and(|target| privacy::is_below(&target, never))
     });
     private.extend(kept.map(|file| file.path.clone()));
     private
@@ -276,7 +276,7 @@ pub fn with_text(book: &Book, path: &BookPath, text: impl Into<Arc<str>>) -> Boo
     let file = Loaded::of(path.clone(), text.into(), &words);
     let mut book = book.clone();
     book.warnings.retain(|warning| &warning.path != path);
-    if file.private || private::is_below(path, &book.settings.ai_never) {
+    if file.private || privacy::is_below(path, &book.settings.ai_never) {
         book.private.insert(path.clone());
     } else {
         book.private.remove(path);

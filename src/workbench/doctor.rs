@@ -102,6 +102,7 @@ impl Workbench {
             ("words", book.words()),
             ("notes", book.notes.len()),
             ("others", book.others.len()),
+            ("ai_never", book.private.len()),
         ]);
         Report {
             book: json!({ "name": book.name, "title": book.title(), "folder": self.root(), "chapters": numbers, "others": book.others }),

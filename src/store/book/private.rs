@@ -77,15 +77,6 @@ fn texts(book: &Book) -> Vec<(&BookPath, &str)> {
     chapters.chain(entries).chain(souls).chain(notes).chain(embedded).collect()
 }
 
-/// Whether a path is one of these folders and files of the settings, or below one of them.
-pub(super) fn is_below(path: &BookPath, never: &[String]) -> bool {
-    let below = |dir: &String| {
-        dir == "."
-            || path.as_str().strip_prefix(dir.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    never.iter().any(below)
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;

@@ -11,6 +11,7 @@ use super::super::app::App;
 use super::super::msg::Tone;
 use super::super::theme::Role;
 use super::super::turn_lines::{count, thousands};
+use super::super::update::private::is_private;
 use super::super::widgets::text;
 use super::manuscript::place_in_book;
 
@@ -48,6 +49,9 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
 fn standing(app: &App, room: usize) -> String {
     let mut parts = vec![];
     parts.extend(app.document().and_then(|d| place_in_book(&app.book, d)));
+    if app.document().is_some_and(|document| is_private(app, document)) {
+        parts.push("AI never reads this".to_owned());
+    }
     let pending = |id: &&ProposalId| {
         app.proposals.get(id).is_some_and(|q| matches!(q.status, Status::Pending | Status::Stale))
     };

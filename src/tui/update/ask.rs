@@ -10,6 +10,7 @@ use super::super::document::OpenDocument;
 use super::super::effect::Effect;
 use super::super::layout::Pane;
 use super::super::msg::Notice;
+use super::private::is_private;
 
 /// Sends what was typed.
 pub(super) fn send(app: &mut App) -> Vec<Effect> {
@@ -60,7 +61,9 @@ fn request(app: &App, question: String, chip: Option<Selection>) -> Ask {
         session: app.chat.session.clone(),
         current,
         chapter: app.last_chapter.clone(),
-        selection: chip.or_else(|| document.and_then(OpenDocument::captured_by_author)),
+        selection: chip.or_else(|| {
+            document.filter(|d| !is_private(app, d)).and_then(OpenDocument::captured_by_author)
+        }),
         smoke: false,
     }
 }
@@ -77,6 +80,10 @@ fn meta(selection: &Selection) -> SelectionMeta {
 
 /// Captures the selection as a chip and goes to the chat.
 pub(super) fn about_selection(app: &mut App) -> Vec<Effect> {
+    if app.document().is_some_and(|document| is_private(app, document)) {
+        app.tell(Notice::hint("AI never reads this document: the selection is not captured."));
+        return vec![];
+    }
     match app.document().and_then(OpenDocument::captured) {
         Some(selection) => app.chat.chip = Some(selection),
         None => {

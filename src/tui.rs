@@ -102,12 +102,15 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
     let names = if few { Names::of(&book) } else { Names::default() };
     let desk = workbench.desk();
     let left = desk.document.filter(|path| start.open.is_none() && book.document(path).is_some());
-    let cursor = if left.is_some() { desk.cursor } else { 0 };
+    let cursor = left.is_some().then_some(desk.cursor);
+    let day = workbench.today();
     let first = start.open.or(left).or_else(|| book.chapters.first().map(|c| c.path.clone()));
     let document = first.and_then(|path| {
         let read = workbench.read_document(&path).ok()?;
         let mut document = OpenDocument::new(&book, path, read);
-        document.go_to(cursor);
+        if let Some(cursor) = cursor {
+            document.go_to(cursor);
+        }
         Some(document)
     });
     let read_only = workbench.hold().map(|holder| {
@@ -142,10 +145,8 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         notice: None,
         now,
         typed_at: None,
-        keyed_at: None,
         plain_at: None,
         held: None,
-        to_review: None,
         sitting: vec![],
         marks: HashMap::default(),
         diff_look: widgets::diff::Look::default(),
@@ -157,7 +158,8 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         clipboard: String::new(),
         restoring: vec![],
         forgotten: vec![],
-        words_closed: 0,
+        words_closed: if desk.day.as_ref() == Some(&day) { desk.words } else { 0 },
+        day,
         quitting: false,
     };
     app.note_chapter();

@@ -41,7 +41,7 @@ pub use open::{OpenError, Overrides, Surroundings, Workbench};
 pub use past::PastConversation;
 pub use peek::Peek;
 pub use recover::{Desk, Edit, Recovered, RecoveryLog};
-pub use review::{FileReview, Outcome, Review};
+pub use review::{FileReview, Outcome, Review, Written};
 pub use search::{Hit, HitKind};
 pub use timeline::Timeline;
 

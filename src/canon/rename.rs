@@ -141,7 +141,8 @@ pub struct Rename {
     pub new: String,
     /// Name, type and file of the entry that bears the old ones.
     pub entry: Option<(String, EntryType, BookPath)>,
-    /// The places: the entry's own file first, then manuscript, Codex and notes in their order.
+    /// The places that are surely meant, then the others, then the name of the file: in each the entry's own file first, then manuscript, Codex and notes
+    /// in their order.
     pub places: Vec<Place>,
     /// What the author should know.
     pub hints: Vec<String>,
@@ -208,6 +209,8 @@ pub fn find(book: &Book, old: &str, new: &str, exemptions: &[Exemption]) -> Resu
     }
     let hints = hints(book, entry, &old, moved.as_ref());
     places.extend(moved.map(|place| ids.given(place)));
+    // A name that many bear has a long list: what is surely meant comes first, and the file's own name last.
+    places.sort_by_key(|place| (place.kind == Kind::File, !place.chosen));
     if places.is_empty() {
         return Err(RenameError::Nowhere { near: lookup::near_names(book, None, &old, 3), old });
     }

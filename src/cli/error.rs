@@ -187,6 +187,7 @@ fn judge_hint(error: &JudgeError) -> String {
         JudgeError::Io { .. } => {
             "Make the book's folder writable, see that the disk is not full, then try again."
         }
+        JudgeError::Link { .. } => "Put the file itself in the place of the link, then try again.",
         JudgeError::ReadOnly { .. } => "Convert the file to UTF-8 and make it writable, then try again.",
         JudgeError::ChangedSince { .. } => "Try again: it is looked at anew.",
         JudgeError::InTheWay { blocker: Blocker::Proposals(ids), .. } => {

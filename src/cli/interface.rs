@@ -15,7 +15,7 @@ use super::{Context, no_book};
 pub(super) fn execute(context: &Context, path: Option<PathBuf>) -> Result<(), CliError> {
     let (root, open) = match path {
         None => (context.root()?, None),
-        Some(path) if path.is_dir() => (Workbench::find(&path).unwrap_or(path), None),
+        Some(path) if path.is_dir() => (Workbench::find(&path).map_or_else(|| no_shelf(path), Ok)?, None),
         Some(path) => file_of_book(&path)?,
     };
     if context.global.json || !is_possible() {
@@ -42,6 +42,15 @@ pub(super) fn open(root: &Path, open: Option<BookPath>) -> Result<(), CliError> 
     };
     tui::run(workbench, start)
         .map_err(|e| CliError { details: format!("{e:?}"), ..CliError::new(Kind::Work, format!("{e:#}.")) })
+}
+
+/// Takes a folder that is no book yet, unless it holds books: they are never read as one.
+fn no_shelf(folder: PathBuf) -> Result<PathBuf, CliError> {
+    let books = Workbench::books_in(&folder);
+    let Some(first) = books.first() else { return Ok(folder) };
+    let names: Vec<_> = books.iter().filter_map(|book| book.file_name()?.to_str()).collect();
+    let words = format!("{} is no book, but it holds some: {}.", folder.display(), names.join(", "));
+    Err(CliError::new(Kind::Usage, words).hint(format!("Open one of them: `scritorio {}`.", first.display())))
 }
 
 fn file_of_book(path: &Path) -> Result<(PathBuf, Option<BookPath>), CliError> {

@@ -359,6 +359,17 @@ pub fn find_root(start: &Path) -> Option<PathBuf> {
     folders().find(is_marked).or_else(|| folders().find(looks_like_one)).map(Path::to_path_buf)
 }
 
+/// Returns the books right inside a folder that is none itself, sorted.
+pub fn books_in(folder: &Path) -> Vec<PathBuf> {
+    if folder.join(config::book::FILE).is_file() {
+        return vec![];
+    }
+    let items = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|item| item.path());
+    let mut books: Vec<PathBuf> = items.filter(|path| path.join(config::book::FILE).is_file()).collect();
+    books.sort();
+    books
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -533,6 +544,23 @@ mod tests {
         assert_eq!(book.chapters[0].title, "Café");
         let warned: Vec<_> = book.warnings.iter().map(|w| w.path.as_str()).collect();
         assert_eq!(warned, ["manuscript/big.md", "manuscript/1-latin.md"]);
+    }
+
+    #[test]
+    fn a_book_inside_a_book_is_left_out_and_a_folder_of_books_names_them() {
+        let dir = folder(&[
+            ("saga/manuscript/1.md", "One"),
+            ("saga/scritorio.toml", ""),
+            ("saga/old/scritorio.toml", ""),
+            ("saga/old/manuscript/1.md", "Old one"),
+            ("tales/scritorio.toml", ""),
+        ]);
+        let books = books_in(dir.path());
+        assert_eq!(books, [dir.path().join("saga"), dir.path().join("tales")]);
+        let book = read(&dir.path().join("saga")).unwrap();
+        assert_eq!(chapters(&book), ["manuscript/1.md"]);
+        assert_eq!(book.warnings.iter().map(|w| w.path.as_str()).collect::<Vec<_>>(), ["old"]);
+        assert!(books_in(&dir.path().join("saga")).is_empty());
     }
 
     #[cfg(unix)]

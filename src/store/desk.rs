@@ -26,6 +26,10 @@ pub struct Desk {
     pub cursor: usize,
     /// Id of the board member.
     pub persona: Option<String>,
+    /// The day that `words` is about, as `2027-01-31`, by the author's clock.
+    pub day: Option<String>,
+    /// Words of manuscript written on that day; fewer than none where more were cut.
+    pub words: i64,
 }
 
 /// Reads it.
@@ -56,6 +60,8 @@ mod tests {
             chapter: BookPath::new("manuscript/01.md").ok(),
             cursor: 40,
             persona: Some("writing-coach".into()),
+            day: Some("2027-01-31".into()),
+            words: 120,
         };
         write(root.path(), &desk).unwrap();
         assert_eq!(read(root.path()), Desk::default(), "a book that was only read stays without a trace");

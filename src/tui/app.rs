@@ -65,14 +65,10 @@ pub(super) struct App {
     pub(super) now: Instant,
     /// When the author last typed into a text: a popup never opens by itself within a second of it.
     pub(super) typed_at: Option<Instant>,
-    /// When any key was last pressed.
-    pub(super) keyed_at: Option<Instant>,
     /// When the last key came that a paste could have sent.
     pub(super) plain_at: Option<Instant>,
     /// A key that decides something, until it is certain that it came alone.
     pub(super) held: Option<(KeyEvent, Instant)>,
-    /// The proposal whose popup opens by itself in a moment.
-    pub(super) to_review: Option<ProposalId>,
     /// The proposals in the order in which the author goes through them.
     pub(super) sitting: Vec<ProposalId>,
     /// What the author did to proposals in this run.
@@ -94,8 +90,10 @@ pub(super) struct App {
     pub(super) restoring: Vec<Recovered>,
     /// Unsaved text of an earlier run that was taken or thrown away, and can be deleted.
     pub(super) forgotten: Vec<Recovered>,
-    /// Words written since the program started in documents that were closed since.
+    /// Words written today before the program was started this time, and since in documents that were closed.
     pub(super) words_closed: i64,
+    /// The day on which the program was started.
+    pub(super) day: String,
     /// Documents to be saved before the program ends.
     pub(super) quitting: bool,
 }
@@ -184,8 +182,8 @@ impl App {
         words
     }
 
-    /// Returns the words written since the program started.
-    pub(super) fn words_of_session(&self) -> i64 {
+    /// Returns the words written today, also before the program was started this time.
+    pub(super) fn words_of_day(&self) -> i64 {
         self.documents
             .iter()
             .filter(|d| self.book.chapter(&d.path).is_some())
@@ -196,7 +194,7 @@ impl App {
 
     /// Whether anything on screen moves by itself.
     pub(super) fn moves(&self) -> bool {
-        self.chat.is_busy() || self.notice.is_some() || !self.waiting.is_empty() || self.to_review.is_some()
+        self.chat.is_busy() || self.notice.is_some() || !self.waiting.is_empty()
     }
 
     /// Lays the cards of all proposals out again.

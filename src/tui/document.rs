@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::domain::book::Book;
+use crate::domain::frontmatter;
 use crate::domain::ids::BookPath;
 use crate::domain::passage::find_quote;
 use crate::editor::{Buffer, Motion, PartCount, Row, View};
@@ -76,7 +77,9 @@ const ENDS: usize = 400;
 
 impl OpenDocument {
     pub(super) fn new(book: &Book, path: BookPath, document: Document) -> Self {
-        let buffer = Buffer::from_text(&document.text);
+        let mut buffer = Buffer::from_text(&document.text);
+        let first = buffer.from_file_offset(first_place(&document.text));
+        buffer.set_cursor(first, false);
         let title = title_of(book, &path);
         let name = book.document(&path).map_or_else(|| title.clone(), |(name, _)| name.to_owned());
         let words_at_start = buffer.words();
@@ -207,6 +210,28 @@ pub(super) fn ends_of(text: &str, last: &str) -> String {
     }
 }
 
+/// Returns the byte of a file where an author who opens it for the first time begins: never in the frontmatter, and in a file that has headings
+/// but no prose yet below the first heading that has no other one under it.
+fn first_place(text: &str) -> usize {
+    let body = frontmatter::split(text).body_start;
+    let (mut at, mut place, mut above) = (body, None, 0);
+    for line in text[body..].split_inclusive('\n') {
+        let words = line.trim();
+        let level = words.bytes().take_while(|b| *b == b'#').count();
+        if level == 0 && !words.is_empty() {
+            return body;
+        }
+        if level > above {
+            (above, place) = (level, Some(at + line.len()));
+        } else if level > 0 {
+            return place.unwrap_or(body);
+        }
+        at += line.len();
+    }
+    // What is below the last heading is empty: its end is the place to go on.
+    place.map_or(body, |_| text.len())
+}
+
 /// Returns the words that name a document above its text.
 pub(super) fn title_of(book: &Book, path: &BookPath) -> String {
     if let Some(chapter) = book.chapter(path) {
@@ -216,5 +241,30 @@ pub(super) fn title_of(book: &Book, path: &BookPath) -> String {
         Some((title, _)) if path.stem() == "soul" => format!("{title} · soul"),
         Some((title, _)) => title.to_owned(),
         None => path.file_name().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_author_begins_below_the_frontmatter_and_below_the_heading_of_an_empty_file() {
+        let begins = |text: &str| {
+            let (before, after) = text.split_once('|').unwrap();
+            assert_eq!(first_place(&format!("{before}{after}")), before.len(), "{text}");
+        };
+        for text in [
+            "|",
+            "|It was dark.\n",
+            "|# One\n\nIt was dark.\n",
+            "# One\n\n|",
+            "# One|",
+            "---\ntitle: One\n---\n|It was dark.",
+            "---\ntitle: One\n---\n\n# One\r\n\r\n|",
+            "---\nname: Mira\n---\n\n# Mira\n\n## Summary\n|\n\n## Voice\n\n",
+        ] {
+            begins(text);
+        }
     }
 }

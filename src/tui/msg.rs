@@ -114,8 +114,8 @@ pub(super) enum Msg {
     Judge(Verdict),
     /// Open the popup of a proposal.
     Review(ProposalId),
-    /// Open the popup of the next or the previous proposal in the queue, in place of the one on top.
-    ReviewBeside(ProposalId, bool),
+    /// Open the popup of another proposal in the queue, in place of the one on top.
+    ReviewBeside(ProposalId, Beside),
     /// Put text on the clipboard.
     CopyText(String),
     /// Put the cursor on a line of the open document, from 1.
@@ -160,11 +160,23 @@ impl std::fmt::Debug for TypedKey {
     }
 }
 
-/// What the author decided about a proposal.
+/// Which proposal of the queue, seen from one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beside {
+    /// The one after it, decided or not.
+    Next,
+    /// The one before it, decided or not.
+    Previous,
+    /// The next one that is not decided; after the last the first.
+    Waiting,
+}
+
+/// What the author decided about a proposal. What is accepted comes with the stamp of the texts that the author has seen
+/// ([`stamp`](super::review::stamp)): others are not written.
 #[derive(Debug, Clone)]
 pub(super) enum Verdict {
     /// Accept, with the chosen hunks of each file.
-    Accept(ProposalId, Vec<Vec<bool>>),
+    Accept(ProposalId, Vec<Vec<bool>>, String),
     /// Reject, with a word why.
     Reject(ProposalId, Option<String>),
     /// Undo an applied one.
@@ -176,8 +188,8 @@ pub(super) enum Verdict {
     /// Settle a file that both have changed: which, the text that was chosen over, the whole text as it should be.
     Resolve(ProposalId, usize, String, String),
     /// Settle files that both have changed, then accept.
-    Settle(ProposalId, Vec<(usize, String, String)>, Vec<Vec<bool>>),
-    /// Accept several, each with its chosen hunks, if its texts still have this stamp.
+    Settle(ProposalId, Vec<(usize, String, String)>, Vec<Vec<bool>>, String),
+    /// Accept several, each with its chosen hunks.
     AcceptAll(Vec<(ProposalId, Vec<Vec<bool>>, String)>),
 }
 

@@ -90,9 +90,7 @@ impl Popup {
     pub(super) fn claims(&self, command: &str, key: &KeyEvent) -> bool {
         let types = super::update::is_text(key);
         match self {
-            Self::Chooser(_) | Self::Field(_) | Self::Search(_) | Self::Timeline(_) => {
-                types || command == "help"
-            }
+            Self::Chooser(_) | Self::Field(_) | Self::Search(_) | Self::Timeline(_) => types,
             Self::Confirm(p) => types || command == "help" || (command == "quit" && p.asks_to_quit()),
             Self::Diff(p) => p.is_editing() && (types || command == "save"),
             Self::Text(_) => command == "help",

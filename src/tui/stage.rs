@@ -97,7 +97,7 @@ impl Stage {
         let queued = QueuedProposal { proposal, status: Status::Pending, why: None };
         let outcome = Outcome::Written(proposed.to_owned());
         let (now, wanted) = (base.map(str::to_owned), Some(proposed.to_owned()));
-        let files = vec![FileReview { path, now, proposed: wanted, outcome }];
+        let files = vec![FileReview { path, now, proposed: wanted, outcome, written: None }];
         let begun = Instant::now();
         let compared = Compared::of(&Review { queued: queued.clone(), files });
         let took = begun.elapsed();

@@ -381,6 +381,8 @@ fn escape_leads_back_step_by_step() {
     let mut author = Author::at(120, 40);
     author.control('p');
     author.key(KeyCode::F(1));
+    assert_eq!(author.app.popups.len(), 2);
+    author.key(KeyCode::Esc);
     author.key(KeyCode::Esc);
     assert!(author.app.popups.is_empty());
     author.control('f');
@@ -493,11 +495,16 @@ fn the_author_comes_back_to_where_she_was() {
     author.types("Turnover");
     author.key(KeyCode::Enter);
     author.key(KeyCode::PageDown);
+    author.types("Five more words than before. ");
+    author.control('s');
+    author.waits(6);
+    author.sees_words("+5 words today, goal 500");
     let place = author.app.document().unwrap().buffer.cursor();
     super::work::leave_desk(&author.bench, &author.app);
-    let again = author.comes_back();
+    let mut again = author.comes_back();
     let document = again.app.document().unwrap();
     assert_eq!((document.path.as_str(), document.buffer.cursor()), ("manuscript/05-turnover.md", place));
+    again.sees_words("+5 words today, goal 500");
 }
 
 #[test]

@@ -23,12 +23,14 @@ use super::app::App;
 use super::clipboard::Copied;
 use super::effect::Effect;
 use super::layout::Pane;
-use super::msg::{Msg, Notice};
+use super::msg::{Msg, Notice, Tone};
 use super::popups::{Popup, Reply};
 use crate::command::Context;
 
 /// How long a notice stays.
 const NOTICE: Duration = Duration::from_secs(5);
+/// How long a notice stays when keys are pressed.
+const READ: Duration = Duration::from_secs(1);
 /// Two `Esc` within this time cancel the running turn from anywhere.
 const TWICE: Duration = Duration::from_millis(500);
 
@@ -52,8 +54,8 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Tick(now) => {
             app.now = now;
             app.spin = app.spin.wrapping_add(1);
-            let mut effects = settle_key(app);
-            effects.extend(judge::open_waiting(app));
+            let effects = settle_key(app);
+            judge::open_waiting(app);
             if app.notice.as_ref().is_some_and(|(_, since)| now.duration_since(*since) > NOTICE) {
                 app.notice = None;
             }
@@ -192,8 +194,11 @@ fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
     if key.kind == KeyEventKind::Release {
         return vec![];
     }
-    app.keyed_at = Some(app.now);
-    app.to_review = None;
+    // What was done a while ago is no news to an author who goes on.
+    let is_old = |(notice, since): &mut (Notice, std::time::Instant)| {
+        notice.tone != Tone::Problem && app.now.duration_since(*since) > READ
+    };
+    app.notice.take_if(is_old);
     let decides = app.popups.last().is_some_and(|popup| popup.decides(&key, &app.keymap));
     let plain = is_text(&key) || key.code == KeyCode::Enter;
     let before = if plain { app.plain_at.replace(app.now) } else { app.plain_at };

@@ -170,7 +170,8 @@ pub(super) fn leave_desk(bench: &Workbench, app: &App) {
         None => (None, 0),
     };
     let (chapter, persona) = (app.last_chapter.clone(), Some(app.chat.persona.clone()));
-    bench.leave_desk(&Desk { v: 1, document, chapter, cursor, persona });
+    let (day, words) = (Some(app.day.clone()), app.words_of_day());
+    bench.leave_desk(&Desk { v: 1, document, chapter, cursor, persona, day, words });
 }
 
 /// Reads relationships, or finds and changes the places of a name.
@@ -350,11 +351,14 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
 
 fn judge(bench: &Workbench, verdict: Verdict) -> Msg {
     let (id, verb, result) = match verdict {
-        Verdict::Accept(id, hunks) => {
+        Verdict::Accept(id, _, read) | Verdict::Settle(id, _, _, read) if !is_as_read(bench, &id, &read) => {
+            return Msg::Judged(id, "Applied", Err(format!("Nothing was written: {CHANGED}. Look again.")));
+        }
+        Verdict::Accept(id, hunks, _) => {
             let result = bench.apply(&id, &hunks);
             (id, "Applied", result)
         }
-        Verdict::Settle(id, settled, hunks) => {
+        Verdict::Settle(id, settled, hunks, _) => {
             let settled: Result<Vec<_>, _> =
                 settled.into_iter().map(|(file, seen, text)| bench.resolve(&id, file, &seen, text)).collect();
             let result = settled.and_then(|_| bench.apply(&id, &hunks));
@@ -385,13 +389,22 @@ fn judge(bench: &Workbench, verdict: Verdict) -> Msg {
     Msg::Judged(id, verb, result.map(Box::new).map_err(|e| e.to_string()))
 }
 
+const CHANGED: &str = "it has changed since you read it";
+
+/// Whether a proposal still has the texts that the author has read: somebody may have edited it elsewhere.
+fn is_as_read(bench: &Workbench, id: &ProposalId, read: &str) -> bool {
+    bench.proposal(id).is_some_and(|queued| stamp(&queued.proposal) == read)
+}
+
 /// Accepts one after another, and stops at the first that can't be, or that is not what the author has read.
 fn accept_all(bench: &Workbench, all: Vec<(ProposalId, Vec<Vec<bool>>, String)>) -> Msg {
     let mut done = vec![];
     for (id, hunks, read) in all {
-        let changed = || "it has changed since you read it".to_owned();
-        let same = bench.proposal(&id).is_some_and(|queued| stamp(&queued.proposal) == read);
-        let applied = if same { bench.apply(&id, &hunks).map_err(|e| e.to_string()) } else { Err(changed()) };
+        let applied = if is_as_read(bench, &id, &read) {
+            bench.apply(&id, &hunks).map_err(|e| e.to_string())
+        } else {
+            Err(CHANGED.to_owned())
+        };
         match applied {
             Ok(queued) => done.push(queued),
             Err(why) => return Msg::AcceptedAll(done, Some((id, why))),

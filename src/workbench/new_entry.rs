@@ -61,7 +61,7 @@ fn template(entry_type: EntryType, name: &str) -> String {
         "---\ntype: {entry_type}\nname: {quoted}\naliases: []\n{role}{date}summary:\n---\n\n# {name}\n"
     );
     for section in sections {
-        text.extend(["\n## ", section, "\n"]);
+        text.extend(["\n## ", section, "\n\n"]);
     }
     text
 }

@@ -130,6 +130,11 @@ impl Workbench {
         store::book::find_root(start)
     }
 
+    /// Returns the books right inside a folder that is none itself.
+    pub fn books_in(folder: &Path) -> Vec<PathBuf> {
+        store::book::books_in(folder)
+    }
+
     /// Returns the book's folder.
     pub fn root(&self) -> &Path {
         &self.inner.root

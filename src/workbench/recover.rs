@@ -51,6 +51,11 @@ impl Workbench {
         desk::read(self.root())
     }
 
+    /// Returns the day, by the author's clock, as `2027-01-31`.
+    pub fn today(&self) -> String {
+        jiff::Zoned::now().date().to_string()
+    }
+
     /// Remembers where the author is. What can't be written is not missed.
     pub fn leave_desk(&self, left: &Desk) {
         let _ = desk::write(self.root(), left);

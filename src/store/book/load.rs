@@ -16,8 +16,11 @@ use crate::domain::privacy;
 /// Longer files are no manuscript, and are not read: 8 MB.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
+/// Threads for each core: while one waits for a disk that has not read a file yet, the other one works.
+const THREADS_OF_A_CORE: usize = 2;
+
 /// Most threads at work: more do not help a disk.
-const MAX_THREADS: usize = 4;
+const MAX_THREADS: usize = 8;
 
 /// Fewer items than this are left to one thread.
 const WORTH_A_THREAD: usize = 64;
@@ -81,10 +84,8 @@ pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<
     if items.len() < WORTH_A_THREAD {
         return alone();
     }
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-    if threads < 2 {
-        return alone();
-    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = (cores * THREADS_OF_A_CORE).min(MAX_THREADS);
     let work = &work;
     std::thread::scope(|scope| {
         let workers: Vec<_> = items

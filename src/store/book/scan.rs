@@ -1,12 +1,13 @@
 //! Which files a book's folder holds.
 //!
-//! Never follows a link out of the folder, never descends into hidden folders, and never opens what is no plain file.
+//! A book inside the book is not read. Never follows a link out of the folder, never descends into hidden folders, and never opens what is no plain file.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
+use crate::config;
 use crate::domain::book::Warning;
 use crate::domain::ids::BookPath;
 
@@ -108,6 +109,11 @@ fn is_wanted(
     }
     let is_dir = entry.file_type().is_dir();
     if is_hidden(entry.path()) || (is_dir && SKIPPED.iter().any(|name| entry.file_name() == *name)) {
+        return false;
+    }
+    if is_dir && !entry.path_is_symlink() && entry.path().join(config::book::FILE).is_file() {
+        let message = "it is a book of its own (it has a scritorio.toml), and is left out".to_owned();
+        left_out.push((entry.path().to_path_buf(), message));
         return false;
     }
     if !entry.path_is_symlink() {

@@ -66,10 +66,10 @@ fn standing(app: &App, room: usize) -> String {
     if app.read_only.is_some() {
         parts.push("read only".to_owned());
     }
-    let written = app.words_of_session();
+    let written = app.words_of_day();
     match app.book.settings.goal_per_day {
-        Some(goal) => parts.push(format!("{written:+} words, goal {} a day", thousands(goal))),
-        None if written != 0 => parts.push(format!("{written:+} words")),
+        Some(goal) => parts.push(format!("{written:+} words today, goal {}", thousands(goal))),
+        None if written != 0 => parts.push(format!("{written:+} words today")),
         None => {}
     }
     let mut words = format!(" {}", app.book.title());

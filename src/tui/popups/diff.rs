@@ -22,7 +22,7 @@ use crate::domain::ids::ProposalId;
 use crate::proposal::Status;
 use crate::proposal::merge::Pick;
 use crate::tui::keymap::Keymap;
-use crate::tui::msg::{Msg, Verdict};
+use crate::tui::msg::{Beside, Msg, Verdict};
 use crate::tui::review::Compared;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widgets::diff::{self, Item, Look, Pages, Shown, Taken};
@@ -34,9 +34,6 @@ pub(in crate::tui) use marks::Marks;
 
 /// Keys that decide do nothing this long after the popup was opened by a key.
 const GUARD: Duration = Duration::from_millis(250);
-
-/// The same for a popup that opened by itself: keys of that moment were meant for something else.
-const LONG_GUARD: Duration = Duration::from_secs(1);
 
 /// Columns of prose that still read well, and of two columns of it.
 const WIDEST: u16 = 112;
@@ -57,7 +54,6 @@ pub(in crate::tui) struct DiffPopup {
     queued: QueuedProposal,
     place: Place,
     opened: Instant,
-    by_itself: bool,
     /// What was compared; what is shown of it is in `pages`.
     compared: Option<Compared>,
     pages: Option<Pages>,
@@ -88,7 +84,6 @@ impl DiffPopup {
             queued,
             place,
             opened: now,
-            by_itself: false,
             compared: None,
             pages: None,
             at: None,
@@ -101,11 +96,6 @@ impl DiffPopup {
             size: (0, 0),
             room: 0,
         }
-    }
-
-    /// Says that it opened by itself: its keys wait longer.
-    pub(in crate::tui) fn opened_by_itself(&mut self) {
-        self.by_itself = true;
     }
 
     pub(in crate::tui) fn id(&self) -> &ProposalId {
@@ -158,7 +148,7 @@ impl DiffPopup {
         if same && self.pages.as_ref().is_some_and(|pages| pages.files() == shown) {
             return;
         }
-        self.marks.fit(&compared.stamp, &shown);
+        self.marks.fit(&compared.stamp, &compared.files, &shown);
         self.pages = Some(Pages::new(shown, self.look));
         self.compared = Some(compared);
         self.at = self.headers().first().copied();
@@ -235,8 +225,9 @@ impl DiffPopup {
                 _ => self.not_now("Only an applied proposal can be undone."),
             },
             "accept-all-seen" | "show-evidence" => Reply::Do(vec![Msg::Run(command.name)]),
-            "next-proposal" | "following-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, true)]),
-            "preceding-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, false)]),
+            "next-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, Beside::Waiting)]),
+            "following-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, Beside::Next)]),
+            "preceding-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, Beside::Previous)]),
             "edit-proposal" => self.edit(),
             "toggle-hunk" | "toggle-file" => self.toggle(command.name == "toggle-file"),
             "keep-mine" => self.pick(Pick::Mine),
@@ -253,7 +244,7 @@ impl DiffPopup {
     }
 
     fn is_guarded(&self, now: Instant) -> bool {
-        now.duration_since(self.opened) < if self.by_itself { LONG_GUARD } else { GUARD }
+        now.duration_since(self.opened) < GUARD
     }
 
     fn not_now(&mut self, words: &str) -> Reply {

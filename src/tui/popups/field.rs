@@ -19,6 +19,7 @@ pub(in crate::tui) struct Field {
     title: String,
     words: String,
     input: Input,
+    verb: &'static str,
     submit: Option<Submit>,
 }
 
@@ -40,8 +41,14 @@ impl Field {
             title: title.to_owned(),
             words: words.to_owned(),
             input: Input::default(),
+            verb: "confirm",
             submit: Some(Box::new(submit)),
         }
+    }
+
+    /// Says what `Enter` does.
+    pub(in crate::tui) fn verb(self, verb: &'static str) -> Self {
+        Self { verb, ..self }
     }
 
     /// A field that shows a dot for every character.
@@ -74,7 +81,7 @@ impl Field {
     pub(super) fn draw(&self, frame: &mut Frame<'_>, theme: &Theme) -> Option<Position> {
         let width = 64.min(frame.area().width.saturating_sub(4));
         let rows = text::wrap(&self.words, usize::from(width));
-        let hints = [("Enter".to_owned(), "accept"), ("Esc".to_owned(), "leave")];
+        let hints = [("Enter".to_owned(), self.verb), ("Esc".to_owned(), "leave")];
         let height = rows.len() as u16 + 2;
         let popup = popup::Popup { title: &self.title, hints: &hints, width, height };
         let inner = popup.draw(frame.area(), frame.buffer_mut(), theme);

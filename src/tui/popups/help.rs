@@ -39,7 +39,7 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
         Context::Rename => "renaming",
         _ => app.focus.title(),
     };
-    Popup::Text(TextPopup::plain(&format!("Help · {place}"), &words))
+    Popup::Text(TextPopup::plain(&format!("Help · {place}"), &words).columns(KEYS + 3))
 }
 
 /// Columns for the keys; longer ones stand on a row of their own.

@@ -18,7 +18,8 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
                 let name = name.trim();
                 if name.is_empty() { vec![] } else { vec![Msg::NewEntry(entry_type, name.to_owned())] }
             },
-        );
+        )
+        .verb("make the file");
         Item::new(entry_type.as_str(), &format!("{count} so far"), Msg::Popup(Box::new(Popup::Field(ask))))
     });
     Popup::Chooser(Chooser::new("New Codex entry: of which type?", items.collect()))
@@ -27,8 +28,9 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
 /// Asks for the title of a new chapter.
 pub(in crate::tui) fn chapter() -> Popup {
     let words = "Its title. The file comes after the last chapter, and is made when you press Enter.";
-    Popup::Field(Field::plain("New chapter", words, |title| {
+    let field = Field::plain("New chapter", words, |title| {
         let title = title.trim();
         if title.is_empty() { vec![] } else { vec![Msg::NewChapter(title.to_owned())] }
-    }))
+    });
+    Popup::Field(field.verb("make the file"))
 }

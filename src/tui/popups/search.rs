@@ -19,6 +19,8 @@ use crate::workbench::Hit;
 
 /// Rows of the excerpt below the list.
 const EXCERPT: u16 = 3;
+/// What is said where nothing matches.
+const NOTHING: &str = "nothing found";
 
 /// The field, and what was found last.
 pub(in crate::tui) struct SearchPopup {
@@ -114,7 +116,7 @@ impl SearchPopup {
         }
         match self.hits.len() {
             _ if self.answered != self.query.text() => "looking…".to_owned(),
-            0 => "nothing found".to_owned(),
+            0 => NOTHING.to_owned(),
             n => format!("{} of {n}", self.list.position() + 1),
         }
     }
@@ -132,6 +134,10 @@ impl SearchPopup {
         let at = self.query.draw(typed, frame.buffer_mut(), theme);
         if !self.hits.is_empty() {
             self.list.draw(part(1, rows), frame.buffer_mut(), theme);
+        }
+        if self.state() == NOTHING {
+            let words = format!("{NOTHING}: no name, text or note of this book has these words");
+            Popup::lines(frame, part(1, 1), theme, vec![Line::styled(words, theme.style(Role::Dim))]);
         }
         let excerpt =
             self.selected().map(|hit| safe_text::line(&hit.excerpt).into_owned()).unwrap_or_default();

@@ -8,8 +8,7 @@ use crate::workbench::QueuedProposal;
 
 use super::super::app::App;
 use super::super::effect::Effect;
-use super::super::layout::Pane;
-use super::super::msg::{Msg, Notice, Verdict};
+use super::super::msg::{Beside, Msg, Notice, Verdict};
 use super::super::popups::Popup;
 use super::super::popups::diff::{DiffPopup, Marks, Place};
 use super::super::popups::evidence::EvidencePopup;
@@ -25,7 +24,7 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Judge(verdict) => return judge(app, verdict),
         Msg::Review(id) => return review(app, &id),
-        Msg::ReviewBeside(id, next) => return review_beside(app, &id, next),
+        Msg::ReviewBeside(id, beside) => return review_beside(app, &id, beside),
         Msg::Compared(id, compared) => {
             if let Some(popup) = open_popup(app, &id) {
                 match compared {
@@ -64,7 +63,7 @@ fn judge(app: &mut App, verdict: Verdict) -> Vec<Effect> {
     }
     // An open document with unsaved changes in the same file would fight with what is written under it.
     let writes: Vec<&ProposalId> = match &verdict {
-        Verdict::Accept(id, _) | Verdict::Settle(id, ..) | Verdict::Undo(id) | Verdict::Redo(id) => vec![id],
+        Verdict::Accept(id, ..) | Verdict::Settle(id, ..) | Verdict::Undo(id) | Verdict::Redo(id) => vec![id],
         Verdict::AcceptAll(all) => all.iter().map(|(id, ..)| id).collect(),
         Verdict::Reject(..) | Verdict::Edit(..) | Verdict::Resolve(..) => vec![],
     };
@@ -91,28 +90,17 @@ fn refuse(app: &mut App, why: &str) {
     app.tell(Notice::problem(why));
 }
 
-/// Opens the popups that wait until the author has stopped typing for a moment.
-pub(super) fn open_waiting(app: &mut App) -> Vec<Effect> {
+/// Opens the questions that wait until the author has stopped typing for a moment. A proposal never opens by itself: its card tells of
+/// it, and a letter that is meant for the chat must not decide anything.
+pub(super) fn open_waiting(app: &mut App) {
     if !may_open_by_itself(app) {
-        return vec![];
+        return;
     }
     if let Some(mut popup) = app.waiting.pop() {
         if let Popup::Confirm(confirm) = &mut popup {
             confirm.opened(app.now);
         }
         app.popups.push(popup);
-        return vec![];
-    }
-    let waited = app.keyed_at.is_none_or(|at| app.now.duration_since(at) > PAUSE);
-    match app.to_review.take_if(|_| waited) {
-        Some(id) => {
-            let effects = review(app, &id);
-            if let Some(Popup::Diff(popup)) = app.popups.last_mut() {
-                popup.opened_by_itself();
-            }
-            effects
-        }
-        None => vec![],
     }
 }
 
@@ -121,12 +109,8 @@ pub(super) fn may_open_by_itself(app: &App) -> bool {
     app.popups.is_empty() && app.typed_at.is_none_or(|at| app.now.duration_since(at) > PAUSE)
 }
 
-/// A turn has made proposals: the first opens by itself in a moment, but only before an author who waits for the answer.
+/// A turn has made proposals: the author is told which key shows them.
 pub(super) fn proposed(app: &mut App, made: &[ProposalId]) {
-    let waits = app.focus == Pane::Chat && app.chat.input.is_empty() && app.chat.at.is_none();
-    if waits && app.popups.is_empty() && app.read_only.is_none() {
-        app.to_review = made.first().cloned();
-    }
     if !made.is_empty() && may_open_by_itself(app) && app.read_only.is_none() {
         let key = app.keymap.keys_of("next-proposal");
         app.tell(Notice::hint(format!("A change was proposed: {key} shows it.")));
@@ -135,7 +119,6 @@ pub(super) fn proposed(app: &mut App, made: &[ProposalId]) {
 
 /// Shows the popup of a proposal.
 pub(super) fn review(app: &mut App, id: &ProposalId) -> Vec<Effect> {
-    app.to_review = None;
     if !app.popups.iter().any(|popup| matches!(popup, Popup::Diff(_))) {
         app.sitting = in_order(app);
     }
@@ -171,20 +154,30 @@ fn place_of(app: &App, id: &ProposalId) -> Place {
     }
 }
 
-/// Shows the popup of the proposal after or before one, in place of its own.
-fn review_beside(app: &mut App, id: &ProposalId, next: bool) -> Vec<Effect> {
+/// Shows the popup of another proposal in place of one.
+fn review_beside(app: &mut App, id: &ProposalId, beside: Beside) -> Vec<Effect> {
     let new: Vec<ProposalId> = app.queue.iter().filter(|id| !app.sitting.contains(id)).cloned().collect();
     app.sitting.extend(new);
     let Some(here) = app.sitting.iter().position(|other| other == id) else { return vec![] };
-    let beside = if next { here.checked_add(1) } else { here.checked_sub(1) };
-    if let Some(other) = beside.and_then(|at| app.sitting.get(at)).cloned() {
+    let (before, from_here) = app.sitting.split_at(here);
+    let after = &from_here[1..];
+    let waits = |id: &&ProposalId| app.proposals.get(*id).is_some_and(is_open);
+    let other = match beside {
+        Beside::Next => after.first(),
+        Beside::Previous => before.last(),
+        // One that was passed over comes again after the last.
+        Beside::Waiting => after.iter().chain(before).find(waits),
+    };
+    if let Some(other) = other.cloned() {
         close_top(app);
         return show(app, &other);
     }
-    let words = match (app.sitting.len(), next) {
-        (1, _) => "This is the only proposal.",
-        (_, true) => "This is the last proposal.",
-        (_, false) => "This is the first proposal.",
+    let words = match (beside, app.sitting.len()) {
+        (Beside::Waiting, _) if app.proposals.get(id).is_some_and(is_open) => "No other proposal waits.",
+        (Beside::Waiting, _) => "No proposal waits any more.",
+        (_, 1) => "This is the only proposal.",
+        (Beside::Next, _) => "This is the last proposal.",
+        (Beside::Previous, _) => "This is the first proposal.",
     };
     app.tell(Notice::hint(words));
     vec![]

@@ -104,7 +104,8 @@ pub(super) fn rename(app: &mut App) -> Vec<Effect> {
         let field = Field::plain("Rename what?", words, |old| {
             let old = old.trim();
             if old.is_empty() { vec![] } else { vec![Msg::AskNewName(old.to_owned())] }
-        });
+        })
+        .verb("go on");
         app.popups.push(Popup::Field(field));
     }
     vec![]
@@ -116,7 +117,8 @@ fn ask_new_name(app: &mut App, old: &str) {
     let field = Field::plain(&format!("Rename {old}"), words, move |new| {
         let new = new.trim();
         if new.is_empty() { vec![] } else { vec![Msg::Rename(name, new.to_owned())] }
-    });
+    })
+    .verb("list the places");
     app.popups.push(Popup::Field(field));
 }
 

@@ -51,10 +51,11 @@ impl DiffPopup {
                 Some((i, dispute.now.clone(), dispute.settled(picks(i))?))
             })
             .collect();
+        let stamp = compared.stamp.clone();
         Reply::Do(vec![Msg::Judge(if settled.is_empty() {
-            Verdict::Accept(id, chosen)
+            Verdict::Accept(id, chosen, stamp)
         } else {
-            Verdict::Settle(id, settled, chosen)
+            Verdict::Settle(id, settled, chosen, stamp)
         })])
     }
 
@@ -75,7 +76,8 @@ impl DiffPopup {
         let field = Field::plain("Reject this proposal", words, move |why| {
             let why = why.trim();
             vec![Msg::Judge(Verdict::Reject(id, (!why.is_empty()).then(|| why.to_owned())))]
-        });
+        })
+        .verb("reject");
         Reply::Do(vec![Msg::Popup(Box::new(Popup::Field(field)))])
     }
 

@@ -103,7 +103,8 @@ fn a_selection_is_sent_when_it_is_asked_for() {
 fn without_tools_the_text_itself_is_in_the_ledger() {
     let folders = planted();
     let toml = folders.read("scritorio.toml");
-    let names: Vec<String> = scritorio::tools::Registry::advisor().specs().map(|s| format!("{:?}", s.name)).collect();
+    let names: Vec<String> =
+        scritorio::tools::Registry::advisor().specs().map(|s| format!("{:?}", s.name)).collect();
     folders.write("scritorio.toml", &format!("{toml}\n[tools]\ndisabled = [{}]\n", names.join(", ")));
     let server = plays([]);
     let first = ask(&folders, &server, &["--chapter", "1"]).ok();
@@ -153,7 +154,10 @@ fn a_blind_reader_gets_no_more_and_is_in_the_ledger() {
     assert_eq!((received.len(), with_prose(&received)), (3, vec![1]));
     assert!(!received.iter().any(|r| r.raw.contains("forty steps")));
     ledger::equals(&folders, &received, &[QUESTION]);
-    assert!(ledger::lines(&folders)[0].0["spans"].to_string().contains("scritorio.toml"), "the words to the board");
+    assert!(
+        ledger::lines(&folders)[0].0["spans"].to_string().contains("scritorio.toml"),
+        "the words to the board"
+    );
     assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY));
 }
 
@@ -161,7 +165,8 @@ fn a_blind_reader_gets_no_more_and_is_in_the_ledger() {
 fn a_refusal_that_repeats_the_key_and_the_request_tells_neither() {
     let folders = planted();
     for status in [401, 429, 500] {
-        let said = json!({ "error": { "message": format!("Incorrect key {KEY}"), "code": "invalid_api_key" } });
+        let said =
+            json!({ "error": { "message": format!("Incorrect key {KEY}"), "code": "invalid_api_key" } });
         // However often it is asked again.
         let server = Server::start(move |_, _| Reply::Refuse(status, said.clone()));
         let folders = if status == 401 { &folders } else { &planted() };
@@ -213,7 +218,8 @@ fn texts_for_searching_by_meaning_are_in_the_ledger_and_private_ones_are_not_sen
     });
     let ran = ask(&folders, &server, &[]).ok();
     let received = check(&folders, &server, &[&ran], &[QUESTION]);
-    let purposes: Vec<Value> = ledger::lines(&folders).iter().map(|(sent, _)| sent["purpose"].clone()).collect();
+    let purposes: Vec<Value> =
+        ledger::lines(&folders).iter().map(|(sent, _)| sent["purpose"].clone()).collect();
     assert_eq!(purposes, ["turn", "embeddings", "embeddings", "turn"]);
     assert!(received[1].raw.contains(PROSE), "the texts were sent, as the author switched it on");
     let sent = &ledger::lines(&folders)[1].0;
@@ -251,7 +257,10 @@ fn a_private_document_that_is_open_or_selected_is_told_of_as_such_and_no_more() 
     let folders = planted();
     let server = plays([
         reads("current"),
-        Reply::Call("get_manuscript_context", json!({ "ref": null, "refs": ["3", "The Door", "last"], "startParagraph": null })),
+        Reply::Call(
+            "get_manuscript_context",
+            json!({ "ref": null, "refs": ["3", "The Door", "last"], "startParagraph": null }),
+        ),
         Reply::Say("I can't see it."),
     ]);
     let ran = ask(&folders, &server, &["--chapter", "3"]).ok();
@@ -293,7 +302,10 @@ fn no_tool_tells_of_what_ai_never_reads() {
         ("get_character_context", json!({ "name": "Osric" })),
         ("get_location_context", json!({ "name": "Harbour" })),
         ("get_item_context", json!({ "name": "Key" })),
-        ("get_manuscript_context", json!({ "ref": null, "refs": ["1", "2", "3", "Door"], "startParagraph": null })),
+        (
+            "get_manuscript_context",
+            json!({ "ref": null, "refs": ["1", "2", "3", "Door"], "startParagraph": null }),
+        ),
         ("search_manuscript", json!({ "query": "behind the door everything", "limit": null })),
         ("search_knowledge", json!({ "query": "plan ending captain fears", "limit": null })),
         ("search_notes", json!({ "query": "ending plan", "limit": null })),
@@ -313,13 +325,46 @@ fn no_tool_tells_of_what_ai_never_reads() {
 /// A call of any kind, with words that stand in the book, in a private file, or nowhere.
 fn call() -> impl Strategy<Value = (String, String)> {
     let words = select(vec![
-        "Mira", "Tobias Wren", "Toby", "Adrian", "Heron", "Osric", "harbour", "key", "captain", "door", "stair", "lamp", "plan",
-        "ending", "1", "2", "3", "current", "selection", "notes/radio.md", "notes/ending.md", "the", "fears the water", "",
+        "Mira",
+        "Tobias Wren",
+        "Toby",
+        "Adrian",
+        "Heron",
+        "Osric",
+        "harbour",
+        "key",
+        "captain",
+        "door",
+        "stair",
+        "lamp",
+        "plan",
+        "ending",
+        "1",
+        "2",
+        "3",
+        "current",
+        "selection",
+        "notes/radio.md",
+        "notes/ending.md",
+        "the",
+        "fears the water",
+        "",
     ]);
     let tool = select(vec![
-        "get_manuscript_context", "get_character_context", "get_location_context", "get_item_context", "list_codex_entries",
-        "search_codex", "search_manuscript", "search_knowledge", "search_notes", "read_note", "propose_codex_create",
-        "propose_codex_update", "propose_relationship", "propose_note_create",
+        "get_manuscript_context",
+        "get_character_context",
+        "get_location_context",
+        "get_item_context",
+        "list_codex_entries",
+        "search_codex",
+        "search_manuscript",
+        "search_knowledge",
+        "search_notes",
+        "read_note",
+        "propose_codex_create",
+        "propose_codex_update",
+        "propose_relationship",
+        "propose_note_create",
     ]);
     (tool, words.clone(), words).prop_map(|(tool, one, two)| {
         let arguments = match tool {

@@ -49,7 +49,8 @@ fn verify(context: &Context) -> Result<(), CliError> {
     } else if chains.is_empty() {
         output::text("Nothing is recorded yet: no board member was asked in this book.")?;
     } else {
-        let row = |chain: &crate::workbench::provenance::Chain| vec![chain.machine.clone(), chain.words.clone()];
+        let row =
+            |chain: &crate::workbench::provenance::Chain| vec![chain.machine.clone(), chain.words.clone()];
         output::table(&chains.iter().map(row).collect::<Vec<_>>())?;
     }
     let Some(broken) = broken else { return Ok(()) };

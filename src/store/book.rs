@@ -89,11 +89,9 @@ pub fn read(root: &Path) -> Result<Book, ReadError> {
         }
     }
     book.private = private_files(&pieces, &files, &root, &settings.read.ai_never);
-    book.warnings.extend(
-        settings.read.ai_never.iter().filter(|dir| !root.join(dir).exists()).map(|dir| {
-            settings.warning(dir, format!("there is no folder or file `{dir}` that AI could leave alone"))
-        }),
-    );
+    book.warnings.extend(settings.read.ai_never.iter().filter(|dir| !root.join(dir).exists()).map(|dir| {
+        settings.warning(dir, format!("there is no folder or file `{dir}` that AI could leave alone"))
+    }));
     book.embedded = linked::follow(&mut pieces, &rules.words);
     book.name =
         root.file_name().map_or_else(|| "book".to_owned(), |name| name.to_string_lossy().into_owned());

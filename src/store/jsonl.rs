@@ -92,8 +92,7 @@ fn append_bytes(file: &mut File, mut bytes: Vec<u8>, durable: bool) -> io::Resul
     }
     #[cfg(test)]
     super::crash::half(|half| file.write_all(half), &bytes)?;
-    let written =
-        file.write_all(&bytes).and_then(|()| if durable { file.sync_data() } else { Ok(()) });
+    let written = file.write_all(&bytes).and_then(|()| if durable { file.sync_data() } else { Ok(()) });
     #[cfg(test)]
     super::crash::point();
     if written.is_err() {

@@ -160,7 +160,8 @@ impl Ledger {
         let hashes: Vec<_> = lines(whole).map(sha256_hex).collect();
         let n = hashes.len() as u64 + 1;
         let before = hashes.last().map_or(NOTHING, String::as_str).to_owned();
-        let mut line = written(&Line { v: jsonl::VERSION, n, at: super::now(), record, prev: before.clone() })?;
+        let mut line =
+            written(&Line { v: jsonl::VERSION, n, at: super::now(), record, prev: before.clone() })?;
         let head = sha256_hex(&line);
         line.push(b'\n');
         // A chain that is not as it was left was changed. The old anchor stays, so that it shows for good.

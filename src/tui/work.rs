@@ -268,7 +268,9 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         Effect::Peek(ask) => Msg::Peeked(bench.peek(&ask, None).map(Box::new)),
         Effect::Provenance => match bench.provenance_report() {
             Ok(report) => Msg::Popup(Box::new(super::popups::Popup::text("How AI was used", &report.text()))),
-            Err(error) => Msg::Notice(Notice::problem(format!("The records in .scritorio can't be read: {error}."))),
+            Err(error) => {
+                Msg::Notice(Notice::problem(format!("The records in .scritorio can't be read: {error}.")))
+            }
         },
         Effect::Timeline => {
             let popup = super::popups::timeline::prepare(&bench.book(), &bench.timeline());

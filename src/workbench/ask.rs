@@ -19,8 +19,8 @@ use crate::tools::{Registry, Selection};
 use super::Workbench;
 use super::blind::{View, turns_known};
 use super::egress;
-use super::private;
 use super::history::{Before, before, from_stored, stretches, to_stored};
+use super::private;
 use super::provider::OFFLINE;
 use super::settings::DEFAULT_ROUNDS;
 
@@ -328,3 +328,6 @@ fn record(session: &SessionId, turn: &Turn, prompt_hash: String) -> TurnRecord {
         proposals: turn.proposals.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -67,13 +67,15 @@ impl Witness for Ledgered {
                 let id = egress.sending(Sent { spans, ..told })?;
                 Ok::<_, std::io::Error>((egress, id))
             });
-            let failed = |why: String| Failure {
+            let failed = |why: String| {
+                Failure {
                 kind: FailureKind::Work,
                 message: format!(
                     "Nothing was sent: what leaves this machine could not be noted in .scritorio/ledger ({why})."
                 ),
                 hint: "See that the book's folder can be written to and that the disk is not full, then ask again."
                     .into(),
+            }
             };
             let (egress, id) =
                 noted.await.map_err(|e| failed(e.to_string()))?.map_err(|e| failed(e.to_string()))?;
@@ -213,7 +215,8 @@ fn of_output(value: &Value, tool: &str, near: &[String], parts: &mut Vec<Part>) 
 
 /// The stretches of the book in a body, each once, by file and place.
 fn spans(book: &Book, known: &[Known], parts: Vec<Part>, body: &str) -> Vec<Span> {
-    let leaves = serde_json::from_str(body).map_or_else(|_| Leaves(vec![body.to_owned()]), |v| Leaves::of(&v));
+    let leaves =
+        serde_json::from_str(body).map_or_else(|_| Leaves(vec![body.to_owned()]), |v| Leaves::of(&v));
     let whole: HashSet<&str> = leaves.0.iter().map(String::as_str).collect();
     let parts: Vec<Part> = parts.into_iter().filter(|part| !part.text.trim().is_empty()).collect();
     let files = files(book);
@@ -246,7 +249,8 @@ fn spans(book: &Book, known: &[Known], parts: Vec<Part>, body: &str) -> Vec<Span
                 note(stretch.file, stretch.range, &part.through, stretch.exact);
             }
         }
-        let file = files.iter().position(|(path, _)| part.near.first().is_some_and(|near| near == path.as_str()));
+        let file =
+            files.iter().position(|(path, _)| part.near.first().is_some_and(|near| near == path.as_str()));
         if let Some(file) = file.filter(|_| short && (is_whole || leaves.hold(&part.text)))
             && let Some(range) = stretches::find_in(texts[file], &part.text)
         {
@@ -284,8 +288,10 @@ fn files(book: &Book) -> Vec<(BookPath, &str)> {
     let notes = book.notes.iter().map(|note| (&note.path, &*note.text));
     let embedded = book.embedded.iter().map(|(path, text)| (path, &**text));
     let all = chapters.chain(entries).chain(souls).chain(notes).chain(embedded);
-    let mut files: Vec<(BookPath, &str)> =
-        all.filter(|(path, _)| seen.insert((*path).clone())).map(|(path, text)| (path.clone(), text)).collect();
+    let mut files: Vec<(BookPath, &str)> = all
+        .filter(|(path, _)| seen.insert((*path).clone()))
+        .map(|(path, text)| (path.clone(), text))
+        .collect();
     if let (Some(text), Ok(path)) = (&book.settings_text, BookPath::new(config::book::FILE)) {
         files.push((path, text));
     }

@@ -117,7 +117,9 @@ impl Workbench {
         let queue = proposals::load(self.root()).map(|queue| queue.items).unwrap_or_default();
         let mut fresh: Vec<(&Queued, &'static str)> = queue
             .iter()
-            .filter(|q| q.session == *session && q.proposal.files.iter().all(|f| !book.private.contains(&f.path)))
+            .filter(|q| {
+                q.session == *session && q.proposal.files.iter().all(|f| !book.private.contains(&f.path))
+            })
             .filter_map(|q| Some((q, fate(q)?)))
             .filter(|(q, fate)| told(&q.proposal.id).as_deref() != Some(fate))
             .collect();

@@ -140,7 +140,9 @@ impl ByMeaning for Finder {
         limit: usize,
     ) -> Result<Vec<(&'p Piece<'a>, f32)>, String> {
         let ask = async {
-            let Some(vectors) = self.bench.learn_meanings(&self.book, &*self.witness).await? else { return Ok(None) };
+            let Some(vectors) = self.bench.learn_meanings(&self.book, &*self.witness).await? else {
+                return Ok(None);
+            };
             let Some((server, _)) = self.bench.embeddings()? else { return Ok(None) };
             let of_question = server.embed(&[question.to_owned()], &*self.witness).await?;
             Ok(of_question.into_iter().next().map(|vector| (vectors, vector)))

@@ -131,15 +131,12 @@ impl<'a> Secrets<'a> {
     fn of(whole: &'a Book, open: &'a Book, turns: &[Kept]) -> Self {
         let known = texts(open, |_| true);
         let questions: Vec<&str> = turns.iter().map(|kept| kept.turn.question.as_str()).collect();
-        let is_open =
-            |word: &str| known.iter().chain(&questions).any(|text| text.contains(word));
+        let is_open = |word: &str| known.iter().chain(&questions).any(|text| text.contains(word));
         let mut words: BTreeSet<String> = BTreeSet::new();
         for entry in whole.entries.iter().filter(|entry| is_private(whole, &entry.path)) {
             words.extend(std::iter::once(&entry.name).chain(&entry.aliases).chain(&entry.title).cloned());
         }
-        words.extend(
-            whole.chapters.iter().filter(|c| is_private(whole, &c.path)).map(|c| c.title.clone()),
-        );
+        words.extend(whole.chapters.iter().filter(|c| is_private(whole, &c.path)).map(|c| c.title.clone()));
         words.extend(whole.notes.iter().filter(|n| is_private(whole, &n.path)).map(|n| n.title.clone()));
         words.extend(whole.private.iter().map(|path| path.as_str().to_owned()));
         words.retain(|word| word.chars().count() >= SHORTEST && !is_open(word));

@@ -226,9 +226,7 @@ impl Workbench {
     /// Checks the chain of every machine.
     pub fn verify_provenance(&self) -> io::Result<Vec<Chain>> {
         let chains = self.ledger().verify()?.into_iter();
-        Ok(chains
-            .map(|(machine, verdict)| Chain { machine, verdict, words: verdict.to_string() })
-            .collect())
+        Ok(chains.map(|(machine, verdict)| Chain { machine, verdict, words: verdict.to_string() }).collect())
     }
 
     /// Sums up what AI was used for. Reads everything that is recorded.
@@ -266,7 +264,7 @@ impl Workbench {
             files_read: files_read(&turns),
             sent: sent(&attempts, unreadable),
             proposals: fates_of(&turns, &fates),
-            written: self.written()?,
+            written: self.brought_into_text()?,
             personas_can_write: false,
             files_kept_from_ai: book.private.len(),
             chains: self.verify_provenance()?,
@@ -281,7 +279,7 @@ impl Workbench {
     }
 
     /// What accepted proposals brought, from their exact texts before and after.
-    fn written(&self) -> io::Result<Written> {
+    fn brought_into_text(&self) -> io::Result<Written> {
         let book = self.book();
         let mut written = Written::default();
         let mut files: BTreeMap<BookPath, Brought> = BTreeMap::new();

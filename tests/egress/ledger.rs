@@ -50,7 +50,8 @@ pub fn equals(folders: &Folders, received: &[Received], questions: &[&str]) {
         assert_eq!(sent["tier"], request.body["service_tier"], "{sent}");
         let host = request.head.lines().find_map(|l| l.strip_prefix("host: ")).unwrap();
         assert!(sent["destination"].as_str().unwrap().contains(host));
-        let names: Vec<&Value> = request.body["tools"].as_array().into_iter().flatten().map(|t| &t["name"]).collect();
+        let names: Vec<&Value> =
+            request.body["tools"].as_array().into_iter().flatten().map(|t| &t["name"]).collect();
         assert_eq!(sent["tools"].as_array().unwrap().iter().collect::<Vec<_>>(), names);
         assert!(ended.is_some(), "an end was noted");
         spans(sent, &request.body, &files, questions);
@@ -68,7 +69,8 @@ fn spans(sent: &Value, body: &Value, files: &BTreeMap<String, String>, questions
         .map(|span| {
             let place = |key: &str| span[key].as_u64().unwrap() as usize;
             let path = span["path"].as_str().unwrap();
-            let stretch = files[path].get(place("start")..place("end")).expect("whole characters of the file");
+            let stretch =
+                files[path].get(place("start")..place("end")).expect("whole characters of the file");
             assert_eq!(span["sha256"], sha256(stretch.as_bytes()), "{span}");
             // What is told is there: to the letter, or word for word.
             if span["exact"] == true {
@@ -88,8 +90,10 @@ fn spans(sent: &Value, body: &Value, files: &BTreeMap<String, String>, questions
             runs.entry(run.to_vec()).or_default().insert(path);
         }
     }
-    let covered: HashSet<Vec<String>> =
-        told.iter().flat_map(|(_, stretch)| words(stretch).windows(RUN).map(<[String]>::to_vec).collect::<Vec<_>>()).collect();
+    let covered: HashSet<Vec<String>> = told
+        .iter()
+        .flat_map(|(_, stretch)| words(stretch).windows(RUN).map(<[String]>::to_vec).collect::<Vec<_>>())
+        .collect();
     let mut said = body.clone();
     for own in ["instructions", "tools"] {
         said.as_object_mut().unwrap().remove(own);

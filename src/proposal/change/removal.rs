@@ -64,7 +64,10 @@ mod tests {
     #[test]
     fn the_line_goes_and_every_other_byte_stays() {
         for (before, after) in [
-            ("---\r\nname: Mira\r\nai: never  # mine\r\nage: 3\r\n---\r\nText", "---\r\nname: Mira\r\nage: 3\r\n---\r\nText"),
+            (
+                "---\r\nname: Mira\r\nai: never  # mine\r\nage: 3\r\n---\r\nText",
+                "---\r\nname: Mira\r\nage: 3\r\n---\r\nText",
+            ),
             ("+++\nai = 'never'\nname = 'Mira'\n+++\nText", "+++\nname = 'Mira'\n+++\nText"),
             ("---\nai: never\n---\n\n# One\n", "# One\n"),
             ("\u{feff}---\nai: never\n---\n\n# One\n", "\u{feff}# One\n"),
@@ -76,7 +79,13 @@ mod tests {
 
     #[test]
     fn what_is_set_and_taken_off_again_is_as_it_was() {
-        for text in ["", "# One\n", "\u{feff}# One\r\n\r\nText\r\n", "---\nname: Mira\n---\nText", "+++\na = 1\n+++\n"] {
+        for text in [
+            "",
+            "# One\n",
+            "\u{feff}# One\r\n\r\nText\r\n",
+            "---\nname: Mira\n---\nText",
+            "+++\na = 1\n+++\n",
+        ] {
             let set = set_key(text, "ai", &json!("never")).unwrap();
             assert_ne!(set, text);
             assert_eq!(remove_key(&set, "ai").as_deref(), Some(text), "{set:?}");
@@ -85,7 +94,8 @@ mod tests {
 
     #[test]
     fn what_can_not_be_taken_out_safely_stays() {
-        for text in ["", "---\nname: x\n---\n", "---\nai:\n  - never\n---\n", "---\nai: never\nai: no\n---\n"] {
+        for text in ["", "---\nname: x\n---\n", "---\nai:\n  - never\n---\n", "---\nai: never\nai: no\n---\n"]
+        {
             assert_eq!(remove_key(text, "ai"), None, "{text:?}");
         }
     }

@@ -52,11 +52,14 @@ fn showing(book: &Book) -> BTreeSet<BookPath> {
     let targets = Targets::of(texts.iter().map(|(path, _)| *path));
     let leads = |text: &str, to: &BTreeSet<BookPath>, all: bool| {
         let links = links::links(text);
-        links.iter().any(|l| (all || l.is_embed) && targets.find(l.target).is_some_and(|path| to.contains(path)))
+        links
+            .iter()
+            .any(|l| (all || l.is_embed) && targets.find(l.target).is_some_and(|path| to.contains(path)))
     };
     let mut through = book.private.clone();
     loop {
-        let more = linked.iter().filter(|(path, text)| !through.contains(*path) && leads(text, &through, false));
+        let more =
+            linked.iter().filter(|(path, text)| !through.contains(*path) && leads(text, &through, false));
         let more: Vec<BookPath> = more.map(|(path, _)| (*path).clone()).collect();
         if more.is_empty() {
             break;

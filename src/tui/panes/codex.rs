@@ -126,7 +126,8 @@ fn tree(app: &App, frame: &mut Frame<'_>, area: Rect, focused: bool) {
                 };
                 let warned = matches!(group, Group::Entries(_))
                     && app.book.entries.get(*index).is_some_and(|e| !e.warnings.is_empty());
-                let private = path_of(app, *group, *index).is_some_and(|path| app.book.private.contains(path));
+                let private =
+                    path_of(app, *group, *index).is_some_and(|path| app.book.private.contains(path));
                 let marks = [(private, NEVER_READ), (warned, " ⚠")];
                 let marks: String = marks.iter().filter(|(on, _)| *on).map(|(_, mark)| *mark).collect();
                 leaf(name, matched, width, style, theme.style(Role::Match), &marks)
@@ -154,14 +155,7 @@ fn path_of(app: &App, group: Group, index: usize) -> Option<&BookPath> {
     }
 }
 
-fn leaf(
-    name: &str,
-    matched: &[usize],
-    width: usize,
-    style: Style,
-    hit: Style,
-    mark: &str,
-) -> Line<'static> {
+fn leaf(name: &str, matched: &[usize], width: usize, style: Style, hit: Style, mark: &str) -> Line<'static> {
     let shown = text::fit(name, width.saturating_sub(2 + text::width(mark)));
     let mut spans = vec![Span::raw("  ")];
     for (i, c) in shown.chars().enumerate() {

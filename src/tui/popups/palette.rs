@@ -24,7 +24,11 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
     let private = |path| app.book.private.contains(path);
     for chapter in &app.book.chapters {
         let label = format!("{} · {}", chapter.number, chapter.title);
-        items.push(Item::new(&label, "", Msg::Show(chapter.path.clone(), None)).kind("chapter").kept_from_ai(private(&chapter.path)));
+        items.push(
+            Item::new(&label, "", Msg::Show(chapter.path.clone(), None))
+                .kind("chapter")
+                .kept_from_ai(private(&chapter.path)),
+        );
     }
     for entry in &app.book.entries {
         let also = entry.aliases.join(", ");

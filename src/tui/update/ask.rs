@@ -61,9 +61,8 @@ fn request(app: &App, question: String, chip: Option<Selection>) -> Ask {
         session: app.chat.session.clone(),
         current,
         chapter: app.last_chapter.clone(),
-        selection: chip.or_else(|| {
-            document.filter(|d| !is_private(app, d)).and_then(OpenDocument::captured_by_author)
-        }),
+        selection: chip
+            .or_else(|| document.filter(|d| !is_private(app, d)).and_then(OpenDocument::captured_by_author)),
         smoke: false,
     }
 }

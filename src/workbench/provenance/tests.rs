@@ -9,10 +9,14 @@ fn bench(folder: &Path) -> Workbench {
     let book = folder.join("book");
     fs::create_dir_all(book.join("codex/characters")).unwrap();
     fs::create_dir_all(book.join("manuscript")).unwrap();
-    fs::write(book.join("codex/characters/mira.md"), "---\nname: Mira Okafor\nrole: rival\n---\n\nShe keeps the log.\n")
-        .unwrap();
+    fs::write(
+        book.join("codex/characters/mira.md"),
+        "---\nname: Mira Okafor\nrole: rival\n---\n\nShe keeps the log.\n",
+    )
+    .unwrap();
     fs::write(book.join("manuscript/01.md"), "# One\n\nMira Okafor counted the lamps.\n").unwrap();
-    fs::write(book.join("scritorio.toml"), "[book]\ntitle = \"The Lamp\"\nauthor = \"H. Carraway\"\n").unwrap();
+    fs::write(book.join("scritorio.toml"), "[book]\ntitle = \"The Lamp\"\nauthor = \"H. Carraway\"\n")
+        .unwrap();
     let overrides = Overrides { provider: Some("offline".into()), ..Overrides::default() };
     Workbench::open_in(&book, overrides, Surroundings::in_folders(folder)).unwrap()
 }
@@ -38,7 +42,10 @@ fn ask(bench: &Workbench, question: &str) -> crate::domain::conversation::Turn {
 fn a_book_without_records_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let report = bench(folder.path()).provenance_report().unwrap();
-    assert_eq!((report.period.clone(), report.turns, report.proposals), (None, Turns::default(), Fates::default()));
+    assert_eq!(
+        (report.period.clone(), report.turns, report.proposals),
+        (None, Turns::default(), Fates::default())
+    );
     let text = report.text();
     assert!(text.starts_with("How AI was used for \"The Lamp\", by H. Carraway"), "{text}");
     assert!(text.contains("no board member was asked") && text.contains("Nothing is recorded yet."));
@@ -75,5 +82,8 @@ fn a_report_tells_what_was_asked_read_accepted_and_is_still_there() {
 
 #[test]
 fn numbers_are_written_for_people() {
-    assert_eq!((words::number(0), words::number(1234), words::number(1_234_567)), ("0".into(), "1,234".into(), "1,234,567".into()));
+    assert_eq!(
+        (words::number(0), words::number(1234), words::number(1_234_567)),
+        ("0".into(), "1,234".into(), "1,234,567".into())
+    );
 }

@@ -97,7 +97,11 @@ fn in_short(out: &mut String, report: &Report) {
         "No board member can write into the book: the program gives AI no way to change a file. It can propose a change, the author sees it as a comparison, and only the author's own command writes it.\n",
     );
     if report.files_kept_from_ai > 0 {
-        let _ = writeln!(out, "The author keeps {} from AI altogether.", count(report.files_kept_from_ai, "file"));
+        let _ = writeln!(
+            out,
+            "The author keeps {} from AI altogether.",
+            count(report.files_kept_from_ai, "file")
+        );
     }
 }
 
@@ -140,10 +144,22 @@ fn left(out: &mut String, report: &Report) {
     for to in &sent.destinations {
         let what = if to.purpose == Purpose::Embeddings { ", texts for searching by meaning" } else { "" };
         let bytes = number(to.bytes);
-        line(out, &format!("{}, {}{what}: {}, {bytes} bytes", to.destination, to.model, count(to.requests, "request")));
+        line(
+            out,
+            &format!(
+                "{}, {}{what}: {}, {bytes} bytes",
+                to.destination,
+                to.model,
+                count(to.requests, "request")
+            ),
+        );
     }
     if sent.no_end_recorded > 0 {
-        let _ = writeln!(out, "No end recorded: {}, where the program was killed.", count(sent.no_end_recorded, "request"));
+        let _ = writeln!(
+            out,
+            "No end recorded: {}, where the program was killed.",
+            count(sent.no_end_recorded, "request")
+        );
     }
     if sent.unreadable_lines > 0 {
         let _ = writeln!(out, "{} of the record could not be read.", count(sent.unreadable_lines, "line"));
@@ -153,7 +169,10 @@ fn left(out: &mut String, report: &Report) {
     }
     for file in sent.files.iter().take(MOST_FILES) {
         let words = number(file.most_words);
-        line(out, &format!("{}: {}, at most {words} words at once", file.path, count(file.requests, "request")));
+        line(
+            out,
+            &format!("{}: {}, at most {words} words at once", file.path, count(file.requests, "request")),
+        );
     }
     more(out, sent.files.len());
 }

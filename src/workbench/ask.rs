@@ -39,6 +39,8 @@ pub struct Ask {
     pub chapter: Option<BookPath>,
     /// The captured selection.
     pub selection: Option<Selection>,
+    /// Other open documents that the author has marked `ai: never` and not saved yet.
+    pub private: Vec<BookPath>,
     /// Restricts the tools to the canon-only subset and requires a call (`ai tool-smoke`).
     pub smoke: bool,
 }
@@ -270,10 +272,16 @@ impl Workbench {
     }
 
     fn book_of(&self, ask: &Ask) -> Arc<Book> {
-        match &ask.current {
+        let book = match &ask.current {
             Some((path, Some(text))) => self.book_with(path, text),
             _ => self.book(),
+        };
+        if ask.private.iter().all(|path| book.private.contains(path)) {
+            return book;
         }
+        let mut marked = Book::clone(&book);
+        marked.private.extend(ask.private.iter().cloned());
+        Arc::new(marked)
     }
 
     fn member_of(&self, ask: &Ask) -> String {

@@ -62,10 +62,14 @@ impl Witness for Ledgered {
             let parts = parts(&sending);
             let told = self.sent(&sending);
             let (book, known, body) = (Arc::clone(&self.book), self.known.clone(), sending.body.to_owned());
+            // Made where the line is written: a turn that is stopped meanwhile has its end, too.
             let noted = tokio::task::spawn_blocking(move || {
                 let spans = spans(&book, &known, parts, &body);
                 let id = egress.sending(Sent { spans, ..told })?;
-                Ok::<_, std::io::Error>((egress, id))
+                Ok::<_, std::io::Error>(Noted::with(move |outcome| {
+                    // An end that can't be noted is a missing end, which the report tells of.
+                    let _ = egress.ended(&id, ended(outcome));
+                }))
             });
             let failed = |why: String| {
                 Failure {
@@ -77,12 +81,7 @@ impl Witness for Ledgered {
                     .into(),
             }
             };
-            let (egress, id) =
-                noted.await.map_err(|e| failed(e.to_string()))?.map_err(|e| failed(e.to_string()))?;
-            Ok(Noted::with(move |outcome| {
-                // An end that can't be noted is a missing end, which the report tells of.
-                let _ = egress.ended(&id, ended(outcome));
-            }))
+            noted.await.map_err(|e| failed(e.to_string()))?.map_err(|e| failed(e.to_string()))
         })
     }
 }

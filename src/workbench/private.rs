@@ -204,3 +204,86 @@ fn texts(book: &Book, wanted: impl Fn(&BookPath) -> bool) -> Vec<&str> {
     let all = chapters.chain(entries).chain(souls).chain(notes).chain(embedded);
     all.filter(|(path, _)| wanted(path)).map(|(_, text)| text).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::agent::first_request;
+    use crate::workbench::{Overrides, Surroundings};
+
+    fn path(raw: &str) -> BookPath {
+        BookPath::new(raw).unwrap()
+    }
+
+    fn bench(folder: &std::path::Path) -> Workbench {
+        let root = folder.join("book");
+        for (file, text) in [
+            ("manuscript/1.md", "# One\n\nMira waits.\n"),
+            ("manuscript/2.md", "---\nai: never\n---\n# The Hidden Door\n\nNobody may read of it.\n"),
+            ("manuscript/3.md", "# Three\n\nMira goes.\n"),
+            ("notes/n.md", "# Noted\n\nOpen as yet.\n"),
+        ] {
+            fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            fs::write(root.join(file), text).unwrap();
+        }
+        Workbench::open_in(&root, Overrides::default(), Surroundings::in_folders(folder)).unwrap()
+    }
+
+    #[test]
+    fn the_smaller_book_is_made_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let (whole, open) = (bench.book(), bench.for_ai(&bench.book()));
+        assert_eq!((whole.chapters.len(), open.chapters.len()), (3, 2));
+        assert!(Arc::ptr_eq(&open, &bench.for_ai(&whole)));
+        assert!(Arc::ptr_eq(&open, &bench.for_ai(&open)), "where nothing is private it is the same one");
+    }
+
+    #[test]
+    fn of_an_open_private_chapter_the_model_learns_that_there_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let mut ask =
+            Ask { question: "And?".into(), current: Some((path("manuscript/2.md"), None)), ..Ask::default() };
+        let setup = bench.prepare(&ask).unwrap();
+        assert_eq!((setup.current.clone(), setup.chapter.clone()), (None, Some(path("manuscript/1.md"))));
+        let request = format!("{:?}", first_request(&setup).items);
+        assert!(request.contains("keeps private") && !request.contains("Hidden"), "{request}");
+        for member in ["first-time-reader", "writing-coach"] {
+            ask.persona = Some(member.into());
+            let sent = bench.peek(&ask, Some("responses")).unwrap().body.to_string();
+            assert!(!sent.contains("Hidden") && !sent.contains("manuscript/2"), "{sent}");
+        }
+        ask.selection = Some(bench.select(&path("manuscript/2.md"), 20, 30).unwrap());
+        let refused = bench.prepare(&ask).err().unwrap();
+        assert!(refused.message.contains("not captured"), "{}", refused.message);
+    }
+
+    #[test]
+    fn a_mark_that_is_not_saved_yet_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let marked = "---\nai: never\n---\n# Noted\n";
+        let open = Ask { current: Some((path("notes/n.md"), Some(marked.into()))), ..Ask::default() };
+        let other = Ask { private: vec![path("notes/n.md")], ..Ask::default() };
+        for ask in [open, other] {
+            let setup = bench.prepare(&ask).unwrap();
+            assert!(setup.book.notes.is_empty(), "{ask:?}");
+        }
+        assert_eq!(bench.prepare(&Ask::default()).unwrap().book.notes.len(), 1);
+    }
+
+    #[test]
+    fn a_word_of_the_author_does_not_cost_the_conversation() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let book = bench.book();
+        let secrets = Secrets::of(&book, &book, &[]);
+        assert!(secrets.words.is_empty(), "what any open file holds is no secret: {:?}", secrets.words);
+        let open = bench.for_ai(&book);
+        let secrets = Secrets::of(&book, &open, &[]);
+        assert_eq!(secrets.words, ["The Hidden Door", "manuscript/2.md"]);
+    }
+}

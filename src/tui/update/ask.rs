@@ -1,6 +1,7 @@
 //! Asking: from the input of the chat, about a selection, once more.
 
 use crate::domain::conversation::SelectionMeta;
+use crate::domain::ids::BookPath;
 use crate::domain::passage::{count_words, sha256_hex};
 use crate::workbench::{Ask, Selection};
 
@@ -63,8 +64,15 @@ fn request(app: &App, question: String, chip: Option<Selection>) -> Ask {
         chapter: app.last_chapter.clone(),
         selection: chip
             .or_else(|| document.filter(|d| !is_private(app, d)).and_then(OpenDocument::captured_by_author)),
+        private: unsaved_marks(app),
         smoke: false,
     }
+}
+
+/// The documents that are marked on the screen and not on the disk yet.
+fn unsaved_marks(app: &App) -> Vec<BookPath> {
+    let marked = app.documents.iter().filter(|d| d.buffer.is_modified() && is_private(app, d));
+    marked.map(|document| document.path.clone()).collect()
 }
 
 fn meta(selection: &Selection) -> SelectionMeta {

@@ -89,6 +89,41 @@ fn difference<'a>(old: &str, new: &'a str) -> (Range<usize>, &'a str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::msg::Msg;
+    use crate::tui::tests::Author;
+
+    #[test]
+    fn a_document_is_kept_from_ai_by_a_command_and_the_screen_says_so_at_once() {
+        let mut author = Author::at(120, 40);
+        let before = author.app.document().unwrap().buffer.to_text();
+        let path = author.app.document().unwrap().path.clone();
+        author.happens(Msg::Run("keep-from-ai"));
+        author.sees_words("AI never reads this document from now on.");
+        let marked = author.app.document().unwrap().buffer.to_text();
+        assert!(privacy::is_marked(&marked), "{}", &marked[..80]);
+        author.waits(30);
+        author.sees_words("AI never reads this");
+        author.happens(Msg::Run("select-all"));
+        author.happens(Msg::Run("ask-about-selection"));
+        author.sees_words("the selection is not captured");
+        assert!(author.app.chat.chip.is_none());
+        author.happens(Msg::Run("save"));
+        assert!(author.app.book.private.contains(&path), "the book was read again");
+        author.happens(Msg::Run("go-to"));
+        author.sees_words("\u{2298}");
+        author.happens(Msg::Run("cancel"));
+        author.happens(Msg::Run("keep-from-ai"));
+        assert_eq!(author.app.document().unwrap().buffer.to_text(), before);
+    }
+
+    #[test]
+    fn the_report_of_what_ai_did_is_a_popup() {
+        let mut author = Author::at(120, 40);
+        author.asks("Who is Mira Okafor?");
+        author.happens(Msg::Run("provenance"));
+        author.sees_words("How AI was used for");
+        author.sees_words("1 question");
+    }
 
     #[test]
     fn only_what_differs_is_replaced() {

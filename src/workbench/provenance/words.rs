@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::{Report, Turns};
 use crate::domain::safe_text;
 use crate::store::egress::Purpose;
+use crate::workbench::provider::OFFLINE;
 
 /// What a report does not prove.
 pub(super) const NOT_PROVEN: [&str; 7] = [
@@ -70,14 +71,24 @@ fn in_short(out: &mut String, report: &Report) {
     let Turns { asked, answered, cancelled, failed } = report.turns;
     let _ = writeln!(
         out,
-        "The author asked AI {} in {}: {answered} answered, {cancelled} stopped by the author, {failed} failed.",
+        "The author asked board members {} in {}: {answered} answered, {cancelled} stopped by the author, {failed} failed.",
         count(asked, "question"),
         count(report.conversations, "conversation"),
     );
+    let offline = report.models.iter().filter(|model| model.provider == OFFLINE).map(|model| model.turns);
+    let offline: usize = offline.sum();
+    if offline > 0 {
+        let _ = writeln!(
+            out,
+            "Of these, {} went to the reader inside the program, which is no AI model, and {} to AI models.",
+            number(offline),
+            number(asked - offline),
+        );
+    }
     let fates = &report.proposals;
     let _ = writeln!(
         out,
-        "AI made {}. The author accepted {} as proposed and {} after changing the text, rejected {}, accepted and took back {}, and has not decided on {}.",
+        "Board members made {}. The author accepted {} as proposed and {} after changing the text, rejected {}, accepted and took back {}, and has not decided on {}.",
         count(fates.made, "proposal"),
         fates.accepted,
         fates.accepted_after_editing,
@@ -123,7 +134,7 @@ fn who(out: &mut String, report: &Report) {
         if model.cost > 0.0 {
             let _ = write!(words, ", {:.2} US dollars", model.cost);
         }
-        if model.provider == crate::workbench::provider::OFFLINE {
+        if model.provider == OFFLINE {
             words.push_str(" (inside the program: no AI model, and nothing leaves the machine)");
         }
         line(out, &words);

@@ -48,10 +48,10 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
 /// What stands there when nothing has happened: title, place, words, goals, proposals. As many of them, in this order, as fit whole.
 fn standing(app: &App, room: usize) -> String {
     let mut parts = vec![];
-    parts.extend(app.document().and_then(|d| place_in_book(&app.book, d)));
     if app.document().is_some_and(|document| is_private(app, document)) {
         parts.push("AI never reads this".to_owned());
     }
+    parts.extend(app.document().and_then(|d| place_in_book(&app.book, d)));
     let pending = |id: &&ProposalId| {
         app.proposals.get(id).is_some_and(|q| matches!(q.status, Status::Pending | Status::Stale))
     };

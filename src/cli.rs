@@ -19,6 +19,7 @@ mod prompt;
 mod proposals;
 mod provenance;
 mod rename;
+mod sessions;
 mod timeline;
 mod tools;
 mod turn;
@@ -70,6 +71,7 @@ enum Verb {
     Proposals(proposals::Proposals),
     Provenance(provenance::ProvenanceVerb),
     Rename(rename::RenameVerb),
+    Sessions(sessions::Sessions),
     Ai(ai::Ai),
     Keys(keys::KeysVerb),
     Timeline(timeline::TimelineVerb),
@@ -144,6 +146,7 @@ fn run(context: &Context, path: Option<PathBuf>, verb: Option<Verb>) -> Result<(
         Verb::Proposals(verb) => verb.execute(context),
         Verb::Provenance(verb) => verb.execute(context),
         Verb::Rename(verb) => verb.execute(context),
+        Verb::Sessions(verb) => verb.execute(context),
         Verb::Ai(verb) => verb.execute(context),
         Verb::Keys(verb) => verb.execute(context),
         Verb::Timeline(verb) => verb.execute(context),

@@ -137,10 +137,8 @@ fn check(book: &Book, proposal: &Proposal, wish: &Wish, told: &str) {
     }
     for file in proposal.files.iter().filter(|f| f.base.is_some() && f.proposed.is_some()) {
         let (base, text) = (file.base.as_deref().unwrap(), file.text());
-        assert_eq!(
-            book.document(&file.path).map(|(_, text)| &**text).or(book.settings_text.as_deref()),
-            Some(base)
-        );
+        let read = book.document(&file.path).map(|(_, text)| &**text).or(book.settings_text.as_deref());
+        assert_eq!(read.map(|text| book.as_on_disk(&file.path, text)).as_deref(), Some(base));
         keeps_its_bytes(base, text, told);
         match &wish.place {
             Some(place) => {
@@ -161,6 +159,9 @@ fn keeps_its_bytes(base: &str, text: &str, told: &str) {
     let (all, crlf) = (base.matches('\n').count(), base.matches("\r\n").count());
     if all > 0 && crlf == all {
         assert_eq!(text.matches('\n').count(), text.matches("\r\n").count(), "{told}");
+    }
+    if all == 0 && base.contains('\r') {
+        assert!(!text.contains('\n'), "{told}");
     }
     if crlf == 0 && !base.contains('\r') {
         assert!(!text.contains('\r'), "{told}");
@@ -237,6 +238,7 @@ fn line() -> impl Strategy<Value = String> {
         1 => Just("\n%%\n# no\n%%\n".to_owned()),
         1 => Just("<!-- # no -->".to_owned()),
         1 => Just("> # no".to_owned()),
+        1 => Just("\n<h3>Voice</h3>\n".to_owned()),
         1 => Just("\t# no".to_owned()),
         2 => Just(String::new()),
     ]
@@ -259,11 +261,12 @@ fn key() -> impl Strategy<Value = String> {
 
 fn file() -> impl Strategy<Value = String> {
     let keys = prop::option::of(prop::collection::vec(key(), 0..6));
-    (keys, prop::collection::vec(line(), 0..16), any::<[bool; 3]>()).prop_map(
-        |(keys, lines, [bom, crlf, ended])| {
+    let line_end = prop::sample::select(vec!["\n", "\n", "\r\n", "\r"]);
+    (keys, prop::collection::vec(line(), 0..16), any::<[bool; 2]>(), line_end).prop_map(
+        |(keys, lines, [bom, ended], line_end)| {
             let front = keys.map(|keys| format!("---\n{}\n---\n", keys.join("\n"))).unwrap_or_default();
             let text = format!("{front}{}{}", lines.join("\n"), if ended { "\n" } else { "" });
-            let text = if crlf { text.replace('\n', "\r\n") } else { text };
+            let text = text.replace('\n', line_end);
             format!("{}{text}", if bom { "\u{feff}" } else { "" })
         },
     )
@@ -289,6 +292,8 @@ impl Generated {
         let real = self.real.get_or_insert_with(|| Real::new(&Folders::new().book()));
         real.folders.write("codex/characters/juno.md", one);
         real.folders.write("codex/people.md", &format!("# Characters\n\n## Ada\n\nx\n\n## Zed\n\n{many}"));
+        let old_mac = many.replace('\n', "\r");
+        real.folders.write("codex/cast.md", &format!("# Cast\r\r## Bo\r\rx\r\r## Cy\r\r{old_mac}"));
         real
     }
 }

@@ -28,6 +28,9 @@ pub struct Turn {
     /// Up to where the board member could read, if it read blind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_to: Option<ReadTo>,
+    /// The turn that this one takes the place of: the author edited its question, or asked it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<TurnId>,
     /// The tool calls, in the order in which they ran.
     #[serde(default)]
     pub tools: Vec<ToolRecord>,
@@ -54,6 +57,17 @@ pub struct Turn {
     /// Id of the last response, where the server keeps state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_id: Option<String>,
+}
+
+impl Turn {
+    /// Whether anything came of it that can be read, so that it may take the place of another.
+    pub fn is_answered(&self) -> bool {
+        match self.status {
+            TurnStatus::Done => true,
+            TurnStatus::Cancelled => !self.answer.trim().is_empty(),
+            TurnStatus::Running | TurnStatus::Failed(_) => false,
+        }
+    }
 }
 
 /// Up to where a board member reads that reads blind.

@@ -286,28 +286,26 @@ fn written(line: &Line) -> serde_json::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether a line is as it was written, by its own hash; `None` where it has none: an earlier version wrote it.
-fn is_whole(line: &[u8]) -> Option<bool> {
-    let at = line.len().checked_sub(OWN.len() + 64 + 2)?;
+/// Whether a line is as it was written, by its own hash.
+fn is_whole(line: &[u8]) -> bool {
+    let Some(at) = line.len().checked_sub(OWN.len() + 64 + 2) else { return false };
     let (content, end) = line.split_at(at);
-    let hash = end.strip_prefix(OWN.as_bytes())?.strip_suffix(b"\"}")?;
-    Some(sha256_hex([content, b"}"].concat()).as_bytes() == hash)
+    let hash = end.strip_prefix(OWN.as_bytes()).and_then(|end| end.strip_suffix(b"\"}"));
+    hash.is_some_and(|hash| sha256_hex([content, b"}"].concat()).as_bytes() == hash)
 }
 
 /// Checks a chain, against its anchor where this machine has one.
 fn judge(bytes: &[u8], anchor: Option<&Anchor>) -> Verdict {
     let (whole, torn) = split_torn(bytes);
-    let (mut hashes, mut has_own): (Vec<String>, bool) = (vec![], false);
+    let mut hashes: Vec<String> = vec![];
     for line in lines(whole) {
         let n = hashes.len() as u64 + 1;
         let value: Value = serde_json::from_slice(line).unwrap_or_default();
         let prev = hashes.last().map_or(NOTHING, String::as_str);
         let is_next = value["n"].as_u64() == Some(n) && value["prev"].as_str() == Some(prev);
-        let own = is_whole(line);
-        if !is_next || !own.unwrap_or(!has_own) {
+        if !is_next || !is_whole(line) {
             return Verdict::Broken { line: n };
         }
-        has_own |= own.is_some();
         hashes.push(sha256_hex(line));
     }
     let lines = hashes.len() as u64;
@@ -492,18 +490,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_an_earlier_version_have_no_hash_of_their_own_and_may_not_follow_others() {
-        let plain = |n: u64, prev: &str| {
-            let line = Line { v: 1, n, at: "now".into(), record: fate("p-1"), prev: prev.into() };
-            serde_json::to_string(&line).unwrap()
-        };
-        let first = plain(1, NOTHING);
-        let second = plain(2, &sha256_hex(&first));
-        let chain = format!("{first}\n{second}\n");
-        assert_eq!(judge(chain.as_bytes(), None), Verdict::NotAnchored { lines: 2 });
-        let own = String::from_utf8(chain_of(&[fate("p-1")]).0).unwrap();
-        let mixed = format!("{own}{}\n", plain(2, &sha256_hex(own.trim_end())));
-        assert_eq!(judge(mixed.as_bytes(), None), Verdict::Broken { line: 2 });
+    fn a_line_without_a_hash_of_its_own_is_none_that_this_program_wrote() {
+        let (bytes, _) = chain_of(&[fate("p-1")]);
+        assert_eq!(judge(&bytes, None), Verdict::NotAnchored { lines: 1 });
+        let text = String::from_utf8(bytes).unwrap();
+        let (without, _) = text.split_once(OWN).unwrap();
+        assert_eq!(judge(format!("{without}}}\n").as_bytes(), None), Verdict::Broken { line: 1 });
+        assert_eq!(judge(text.replace("\"hash\"", "\"hasi\"").as_bytes(), None), Verdict::Broken { line: 1 });
     }
 
     /// A ledger as it would be written, with its anchor.

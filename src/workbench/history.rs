@@ -117,9 +117,8 @@ impl Workbench {
         let queue = proposals::load(self.root()).map(|queue| queue.items).unwrap_or_default();
         let mut fresh: Vec<(&Queued, &'static str)> = queue
             .iter()
-            .filter(|q| {
-                q.session == *session && q.proposal.files.iter().all(|f| !book.private.contains(&f.path))
-            })
+            .filter(|q| q.session == *session || turns.iter().any(|kept| kept.turn.id == q.turn))
+            .filter(|q| q.proposal.files.iter().all(|file| !book.private.contains(&file.path)))
             .filter_map(|q| Some((q, fate(q)?)))
             .filter(|(q, fate)| told(&q.proposal.id).as_deref() != Some(fate))
             .collect();
@@ -211,6 +210,7 @@ mod tests {
                 model: "m".into(),
                 question: format!("Question {n}"),
                 read_to: None,
+                replaces: None,
                 selection: None,
                 tools: vec![],
                 answer: String::new(),

@@ -28,6 +28,7 @@ pub fn without(book: &Book) -> Option<Book> {
     open.others.retain(is_open);
     open.not_canon.retain(|path, _| is_open(path));
     open.embedded.retain(|path, _| is_open(path));
+    open.old_mac.retain(is_open);
     open.warnings.retain(|warning| is_open(&warning.path));
     let below = |folder: &String, dir: &String| folder == dir || folder.starts_with(&format!("{dir}/"));
     open.folders.retain(|folder| !book.settings.ai_never.iter().any(|dir| below(folder, dir)));

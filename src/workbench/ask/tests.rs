@@ -126,7 +126,8 @@ fn check(n: usize, folder: &Path) {
     let overrides = Overrides { provider: Some("offline".into()), ..Overrides::default() };
     let bench =
         Workbench::open_in(&folder.join("book"), overrides, Surroundings::in_folders(folder)).unwrap();
-    let sessions = sessions::list(bench.root()).unwrap();
+    let sessions: Vec<SessionId> =
+        sessions::list(bench.root()).unwrap().into_iter().map(|summary| summary.session).collect();
     for session in &sessions {
         let turns = sessions::load(bench.root(), session).unwrap();
         assert!(turns.iter().all(|kept| kept.turn.question == QUESTION), "point {n}");

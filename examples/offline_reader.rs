@@ -9,7 +9,7 @@ use scritorio::agent::event::TurnEventKind;
 use scritorio::agent::{FirstRound, TurnSetup, driver};
 use scritorio::canon::index::{Index, LaterIndex};
 use scritorio::domain::conversation::ToolStatus;
-use scritorio::domain::ids::TurnId;
+use scritorio::domain::ids::{SessionId, TurnId};
 use scritorio::persona::{board, prompt};
 use scritorio::providers::Options;
 use scritorio::providers::offline::{MODEL, OfflineReader};
@@ -36,6 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let mut turn = driver::start(TurnSetup {
         id: TurnId::mint(),
+        session: SessionId::mint(),
         provider: Arc::new(OfflineReader::new(Arc::clone(&book), Arc::clone(&registry), member.id)),
         witness: Arc::new(()),
         model: MODEL.into(),
@@ -48,6 +49,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         book,
         current: None,
         selection: None,
+        open_is_private: false,
         seen: Seen::default(),
         instructions,
         history: vec![],

@@ -20,7 +20,7 @@ use crate::canon::index::LaterIndex;
 use crate::canon::meaning::ByMeaning;
 use crate::domain::book::Book;
 use crate::domain::conversation::ReadTo;
-use crate::domain::ids::{BookPath, TurnId};
+use crate::domain::ids::{BookPath, SessionId, TurnId};
 use crate::providers::{Item, Options, Provider, Witness};
 use crate::tools::desk::Limits;
 use crate::tools::{Desk, Registry, Seen, Selection};
@@ -32,6 +32,8 @@ pub use request::first_request;
 pub struct TurnSetup {
     /// Identity of the turn.
     pub id: TurnId,
+    /// The conversation that it belongs to, which may be new.
+    pub session: SessionId,
     /// Who answers.
     pub provider: Arc<dyn Provider>,
     /// Who notes what leaves the machine.
@@ -52,6 +54,8 @@ pub struct TurnSetup {
     pub chapter: Option<BookPath>,
     /// The captured selection.
     pub selection: Option<Selection>,
+    /// A document is open that AI never reads: nothing of it is in `book`, and the model learns only that there is one.
+    pub open_is_private: bool,
     /// Up to where the board member reads, if it reads blind. The book, the documents and the history are such already.
     pub read_to: Option<ReadTo>,
     /// What tools returned earlier in this conversation.

@@ -16,4 +16,5 @@ pub mod search;
 #[cfg(test)]
 mod shelf;
 pub mod story_time;
+pub mod stretches;
 pub mod timeline;

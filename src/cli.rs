@@ -17,6 +17,7 @@ mod masked;
 mod output;
 mod prompt;
 mod proposals;
+mod provenance;
 mod rename;
 mod sessions;
 mod timeline;
@@ -68,6 +69,7 @@ enum Verb {
     Codex(codex::Codex),
     Manuscript(manuscript::Manuscript),
     Proposals(proposals::Proposals),
+    Provenance(provenance::ProvenanceVerb),
     Rename(rename::RenameVerb),
     Sessions(sessions::Sessions),
     Ai(ai::Ai),
@@ -142,6 +144,7 @@ fn run(context: &Context, path: Option<PathBuf>, verb: Option<Verb>) -> Result<(
         Verb::Codex(verb) => verb.execute(context),
         Verb::Manuscript(verb) => verb.execute(context),
         Verb::Proposals(verb) => verb.execute(context),
+        Verb::Provenance(verb) => verb.execute(context),
         Verb::Rename(verb) => verb.execute(context),
         Verb::Sessions(verb) => verb.execute(context),
         Verb::Ai(verb) => verb.execute(context),

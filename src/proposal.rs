@@ -5,6 +5,7 @@
 pub mod apply;
 pub mod change;
 pub mod diff;
+pub mod kept;
 pub mod merge;
 pub mod path;
 pub mod revert;

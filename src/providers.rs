@@ -18,6 +18,7 @@ pub mod remote;
 pub mod responses;
 pub mod sse;
 pub mod wire;
+mod witness;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -29,6 +30,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::conversation::{Failure, Usage};
 use crate::domain::ids::CallId;
+
+pub use witness::{Carried, End, Noted, Outcome, Sending, Witness};
 
 /// One request to a model: the same data for peek, for `scritorio prompt` and for sending.
 #[derive(Debug, Clone, PartialEq)]
@@ -258,30 +261,6 @@ pub struct Exchange<'a> {
     pub cancel: CancellationToken,
     /// Who notes what leaves the machine.
     pub witness: &'a dyn Witness,
-}
-
-/// Who notes what leaves the machine.
-pub trait Witness: Send + Sync {
-    /// Notes one attempt before its first byte is sent. What can't be noted is not sent: an error ends the exchange.
-    fn sending<'a>(&'a self, sending: Sending<'a>) -> BoxFuture<'a, Result<(), Failure>>;
-}
-
-/// Notes nothing: where nothing leaves the machine, and for tests.
-impl Witness for () {
-    fn sending<'a>(&'a self, _sending: Sending<'a>) -> BoxFuture<'a, Result<(), Failure>> {
-        Box::pin(std::future::ready(Ok(())))
-    }
-}
-
-/// What is about to leave the machine.
-#[derive(Debug, Clone, Copy)]
-pub struct Sending<'a> {
-    /// Where it goes: a URL without credentials.
-    pub destination: &'a str,
-    /// The body, byte for byte.
-    pub body: &'a str,
-    /// The request that the body was made of.
-    pub request: &'a Request,
 }
 
 #[cfg(test)]

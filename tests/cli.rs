@@ -694,6 +694,57 @@ fn the_provenance_tells_turns_and_fates_without_a_word_of_prose() {
 }
 
 #[test]
+fn provenance_is_checked_and_told_and_a_changed_line_ends_with_1() {
+    let folders = Folders::new();
+    assert!(folders.run(&["provenance", "verify"]).ok().out.contains("Nothing is recorded yet"));
+    let (_, id) = proposed(&folders, &proposing_server(), &[]);
+    folders.run(&["proposals", "apply", &id]).ok();
+    let chains = folders.run(&["provenance", "verify", "--json"]).ok().json();
+    assert_eq!((&chains[0]["verdict"], &chains[0]["lines"]), (&json!("anchored"), &json!(2)));
+    assert_eq!(chains[0]["words"], "intact and anchored");
+
+    let report = folders.run(&["provenance", "report", "--json"]).ok().json();
+    assert_eq!((&report["turns"]["asked"], &report["proposals"]["accepted"]), (&json!(1), &json!(1)));
+    assert_eq!(report["personas_can_write"], false);
+    assert_eq!(report["sent"]["requests"], folders.read(&ledger_of(&folders)).lines().count() / 2);
+    assert!(report["written"]["files"][0]["still_there"].as_u64().unwrap() > 0, "{report}");
+    let file = folders.root().join("report.txt");
+    folders.run(&["provenance", "report", "-o", file.to_str().unwrap()]).ok();
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("intact and anchored") && text.contains("does not prove"), "{text}");
+    for prose in ["signals officer", "Make Mira", "I proposed it", KEY, "\u{2014}"] {
+        assert!(!text.contains(prose) && !report.to_string().contains(prose), "{prose}: {text}");
+    }
+    let bad = folders.run(&["provenance", "report", "-o", "/nowhere/at/all.txt"]);
+    assert_eq!(bad.code, 1);
+    assert!(bad.err.contains("/nowhere/at/all.txt"), "{}", bad.err);
+
+    let path = folders.files().into_keys().find(|p| p.to_string_lossy().contains("provenance/")).unwrap();
+    let whole = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, whole.replacen("\"applied\"", "\"rejected\"", 1)).unwrap();
+    let broken = folders.run(&["provenance", "verify", "--json"]);
+    assert_eq!((broken.code, &broken.json()[0]["verdict"]), (1, &json!("broken")));
+    let broken = folders.run(&["provenance", "verify"]);
+    assert!(broken.code == 1 && broken.err.contains("broken at line 2"), "{}", broken.err);
+}
+
+/// The one file of the ledger of what left, within the book.
+fn ledger_of(folders: &Folders) -> String {
+    let path = folders.files().into_keys().find(|path| path.to_string_lossy().contains(".scritorio/ledger/"));
+    path.unwrap().strip_prefix(folders.book()).unwrap().to_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_ai_never_reads_is_marked_in_the_authors_own_lists_and_counted() {
+    let folders = Folders::new();
+    folders.write("notes/n.md", "---\nai: never\n---\nPrivate.\n");
+    folders.write("manuscript/02.md", "---\nai: never\n---\nPrivate.\n");
+    let rows = folders.run(&["manuscript", "list", "--json"]).ok().json();
+    assert_eq!((rows[0].get("ai"), &rows[1]["ai"]), (None, &json!("never")));
+    assert_eq!(folders.run(&["doctor", "--json"]).ok().json()["counts"]["ai_never"], 2);
+}
+
+#[test]
 fn a_pipe_that_is_closed_early_is_no_error() {
     let folders = Folders::example();
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_scritorio"))

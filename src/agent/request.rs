@@ -22,6 +22,7 @@ pub(super) fn plan(setup: &TurnSetup) -> Plan {
     } else {
         context::message(&setup.book, current, selection)
     };
+    let context = if setup.open_is_private { Some(context::private()) } else { context };
     let context = match &setup.read_to {
         Some(read_to) => Some(context::blind(context, read_to)),
         None => context,

@@ -10,7 +10,7 @@ use crate::canon::index::{Index, LaterIndex};
 use crate::domain::book::{Book, Note};
 use crate::domain::codex::{Entry, EntryType, TypeFrom};
 use crate::domain::conversation::{Failure, FailureKind, Usage};
-use crate::domain::ids::{BookPath, CallId, TurnId};
+use crate::domain::ids::{BookPath, CallId, SessionId, TurnId};
 use crate::domain::manuscript::{Chapter, NumberFrom, StoryTime};
 use crate::domain::passage::count_words;
 use crate::providers::{BoxFuture, Event, Exchange, Options, Provider, Request, Retry};
@@ -203,6 +203,7 @@ pub fn setup(provider: Arc<Scripted>, question: &str) -> TurnSetup {
     let indexed = Arc::clone(&book);
     TurnSetup {
         id: TurnId::mint(),
+        session: SessionId::mint(),
         provider,
         witness: Arc::new(()),
         model: "script-1".into(),
@@ -213,6 +214,7 @@ pub fn setup(provider: Arc<Scripted>, question: &str) -> TurnSetup {
         current: Some(path("manuscript/02-lantern.md")),
         chapter: None,
         selection: None,
+        open_is_private: false,
         read_to: None,
         seen: Seen::default(),
         persona: "developmental-editor",

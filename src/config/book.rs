@@ -91,6 +91,7 @@ const TABLES: &[(&str, &[(&str, Set)])] = &[
             ("model", |d, v| v.text().map(|text| d.settings.model = text)),
         ],
     ),
+    ("ai", &[("never", |d, v| d.folders(v).map(|dirs| d.settings.ai_never = dirs))]),
     ("tools", &[("disabled", |d, v| v.texts().map(|names| d.settings.disabled_tools = names))]),
     (
         "goals",

@@ -32,6 +32,8 @@ pub struct Book {
     pub folders: Vec<String>,
     /// Why files of `others` that could have been canon are none: one sentence each.
     pub not_canon: BTreeMap<BookPath, String>,
+    /// Files that AI never reads: their frontmatter says `ai: never`, or `[ai] never` names them or a folder above them.
+    pub private: BTreeSet<BookPath>,
     /// Texts of those `others` that an entry embeds (`![[file]]`).
     pub embedded: BTreeMap<BookPath, Arc<str>>,
     /// Files whose lines end in carriage returns on disk, as the old Mac OS wrote them; the texts of this book have line feeds there.
@@ -180,6 +182,8 @@ pub struct BookSettings {
     pub provider: Option<String>,
     /// `[provider] model`
     pub model: Option<String>,
+    /// `[ai] never`: folders and files that AI never reads.
+    pub ai_never: Vec<String>,
     /// `[tools] disabled`
     pub disabled_tools: Vec<String>,
     /// `[goals] words`: of the whole book.

@@ -6,6 +6,7 @@ mod key;
 mod line;
 mod list;
 mod part;
+mod removal;
 pub mod settings;
 pub mod yaml;
 
@@ -20,6 +21,7 @@ pub use key::{find_key, obstacle, set_key};
 pub use line::{FieldLine, field_lines, set_line};
 pub use list::add_to_list;
 pub use part::Part;
+pub use removal::remove_key;
 
 /// A section of a Markdown file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,6 +13,7 @@ pub(crate) mod replayer;
 mod server;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use hyper_util::client::proxy::matcher::Matcher;
@@ -163,8 +164,13 @@ impl Client {
         let retry_after = pause::in_head(text, Timestamp::now());
         let should_retry = text("x-should-retry").and_then(|v| v.trim().parse().ok());
         let media_type = text("content-type").unwrap_or_default().to_lowercase();
-        let mut answer =
-            Answer { response, media_type, wait: Wait::First(first_byte), idle: self.timeouts.idle };
+        let mut answer = Answer {
+            response,
+            media_type,
+            wait: Wait::First(first_byte),
+            idle: self.timeouts.idle,
+            received: Arc::default(),
+        };
         match status {
             200..300 => Ok(answer),
             300..400 => Err(Problem::Redirected(elsewhere)),
@@ -189,6 +195,7 @@ pub struct Answer {
     media_type: String,
     wait: Wait,
     idle: Duration,
+    received: Arc<AtomicU64>,
 }
 
 /// What an answer is waited for.
@@ -204,6 +211,16 @@ impl Answer {
         &self.media_type
     }
 
+    /// Returns the HTTP status.
+    pub fn status(&self) -> u16 {
+        self.response.status().as_u16()
+    }
+
+    /// Returns the count of the body's bytes that have arrived; it goes on as they do.
+    pub fn received(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.received)
+    }
+
     /// Waits for the next bytes; `None` at the end.
     pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, Problem> {
         let (phase, limit) = match self.wait {
@@ -216,6 +233,8 @@ impl Answer {
             Ok(Ok(chunk)) => chunk,
         };
         self.wait = Wait::Next;
+        let arrived = chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
+        self.received.fetch_add(arrived, Ordering::Relaxed);
         Ok(chunk.map(Vec::from))
     }
 

@@ -7,8 +7,9 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::client::{ApiKey, Client, Problem, Server};
+use super::client::{Answer, ApiKey, Client, Key, Problem, Server};
 use super::responses::OPENAI;
+use super::{Carried, End, Noted, Sending, Witness};
 use crate::domain::conversation::Failure;
 
 /// Texts in one request: the service takes 2,048, and 300,000 tokens in all.
@@ -50,16 +51,38 @@ impl Embeddings {
         format!("{} ({})", self.server.address(), self.model)
     }
 
-    /// Returns a vector for each of at most [`BATCH`] texts, in their order.
-    pub async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Failure> {
+    /// Returns a vector for each of at most [`BATCH`] texts, in their order. `witness` notes what leaves before it leaves.
+    pub async fn embed(&self, texts: &[String], witness: &dyn Witness) -> Result<Vec<Vec<f32>>, Failure> {
         let key = self.key.get().await;
-        let failed = |problem: Problem| problem.failure(&self.server, &self.model, key.as_ref());
-        let body = json!({"model": self.model, "input": texts, "encoding_format": "float"});
+        let body = json!({"model": self.model, "input": texts, "encoding_format": "float"}).to_string();
+        let sending = Sending {
+            destination: self.server.address(),
+            provider: self.server.name(),
+            body: &body,
+            of: Carried::Texts { model: &self.model, texts },
+        };
+        let mut noted = witness.sending(sending).await?;
+        let heard = self.ask(body, texts.len(), key.as_ref(), &mut noted).await;
+        match &heard {
+            Ok(_) => noted.ended(End::Answered, None),
+            Err(Problem::Refused(refusal)) => noted.ended(End::Failed, refusal.status),
+            Err(_) => noted.ended(End::Failed, None),
+        }
+        heard.map_err(|problem| problem.failure(&self.server, &self.model, key.as_ref()))
+    }
+
+    async fn ask(
+        &self,
+        body: String,
+        count: usize,
+        key: Option<&Key>,
+        noted: &mut Noted,
+    ) -> Result<Vec<Vec<f32>>, Problem> {
         let limit = self.client.timeouts().first_byte;
-        let mut answer =
-            self.client.post(&self.server, key.as_ref(), body.to_string(), limit).await.map_err(failed)?;
+        let mut answer: Answer = self.client.post(&self.server, key, body, limit).await?;
+        noted.answering(answer.status(), answer.received());
         let bytes = answer.read(MAX_ANSWER).await;
-        in_order(&bytes, texts.len()).ok_or_else(|| failed(Problem::NotAnAnswer("no list of vectors".into())))
+        in_order(&bytes, count).ok_or_else(|| Problem::NotAnAnswer("no list of vectors".into()))
     }
 }
 

@@ -13,10 +13,10 @@ use tokio::time::timeout;
 
 use super::abilities::{Abilities, Lesson};
 use super::client::{Answer, ApiKey, Client, Key, Problem, Server, Timeouts};
-use super::hearing::{End, Hearing};
+use super::hearing::{self, Hearing};
 use super::responses::{OPENAI, Responses};
 use super::wire::{Heard, Progress, Reader, Wire};
-use super::{BoxFuture, Event, Exchange, Provider, Request, Sending};
+use super::{BoxFuture, Carried, Event, Exchange, Noted, Provider, Request, Sending};
 use crate::domain::conversation::Failure;
 use attempts::{Attempts, Next, Sent};
 
@@ -79,11 +79,23 @@ impl Remote {
     ) -> Result<(), Stop> {
         let limits = self.limits(body);
         let bytes = body.to_string();
-        let sending = Sending { destination: self.server.address(), body: &bytes, request };
-        exchange.witness.sending(sending).await?;
-        let answer = self.client.post(&self.server, key, bytes, limits.first_byte).await?;
-        let reader = self.wire.reader(request, &self.abilities());
-        Ok(hear(answer, reader, report).await?)
+        let sending = Sending {
+            destination: self.server.address(),
+            provider: self.server.name(),
+            body: &bytes,
+            of: Carried::Conversation(request),
+        };
+        report.noted = Some(exchange.witness.sending(sending).await?);
+        let heard = match self.client.post(&self.server, key, bytes, limits.first_byte).await {
+            Ok(answer) => {
+                report.answering(&answer);
+                let reader = self.wire.reader(request, &self.abilities());
+                hear(answer, reader, report).await
+            }
+            Err(problem) => Err(problem),
+        };
+        report.ended(&heard);
+        Ok(heard?)
     }
 
     /// Returns the limits of time for what a body asks.
@@ -96,7 +108,7 @@ impl Remote {
     async fn ask(&self, exchange: &Exchange<'_>) -> Result<(), Failure> {
         let key = self.key.get().await;
         let mut attempts = Attempts::new(exchange.request, self.client.timeouts().retry);
-        let mut report = Report { out: &exchange.out, shown: false };
+        let mut report = Report { out: &exchange.out, shown: false, noted: None };
         loop {
             let body = if attempts.whole {
                 self.wire.afresh(&attempts.request, &self.abilities())
@@ -208,11 +220,11 @@ async fn hear(mut answer: Answer, reader: Box<dyn Reader>, report: &mut Report<'
     let end = hearing.finish(&mut events);
     report.settle((events, Progress::Going))?;
     match end {
-        End::Ended => Ok(()),
-        End::Failed(refusal) => Err(Problem::Refused(refusal)),
-        End::WebPage => Err(Problem::NotAnAnswer("a web page".into())),
-        End::NoAnswer => Err(Problem::NotAnAnswer("JSON that is no answer".into())),
-        End::CutOff => Err(broken),
+        hearing::End::Ended => Ok(()),
+        hearing::End::Failed(refusal) => Err(Problem::Refused(refusal)),
+        hearing::End::WebPage => Err(Problem::NotAnAnswer("a web page".into())),
+        hearing::End::NoAnswer => Err(Problem::NotAnAnswer("JSON that is no answer".into())),
+        hearing::End::CutOff => Err(broken),
     }
 }
 
@@ -220,6 +232,8 @@ async fn hear(mut answer: Answer, reader: Box<dyn Reader>, report: &mut Report<'
 struct Report<'a> {
     out: &'a UnboundedSender<Event>,
     shown: bool,
+    /// The attempt that is under way, as it was noted. Dropped with the exchange, it notes that it was given up.
+    noted: Option<Noted>,
 }
 
 impl Report<'_> {
@@ -227,12 +241,30 @@ impl Report<'_> {
     fn settle(&mut self, (events, progress): Heard) -> Result<bool, Problem> {
         for event in events {
             self.shown |= !matches!(event, Event::Created { .. });
+            if let Some(noted) = &mut self.noted {
+                noted.heard(&event);
+            }
             self.send(event);
         }
         match progress {
             Progress::Going => Ok(false),
             Progress::Ended => Ok(true),
             Progress::Failed(refusal) => Err(Problem::Refused(refusal)),
+        }
+    }
+
+    fn answering(&mut self, answer: &Answer) {
+        if let Some(noted) = &mut self.noted {
+            noted.answering(answer.status(), answer.received());
+        }
+    }
+
+    fn ended(&mut self, heard: &Result<(), Problem>) {
+        let Some(noted) = self.noted.take() else { return };
+        match heard {
+            Ok(()) => noted.ended(super::End::Answered, None),
+            Err(Problem::Refused(refusal)) => noted.ended(super::End::Failed, refusal.status),
+            Err(_) => noted.ended(super::End::Failed, None),
         }
     }
 

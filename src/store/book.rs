@@ -15,11 +15,14 @@ mod load;
 mod many;
 mod markup;
 mod names;
+mod private;
 mod scan;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+pub use self::private::without;
 
 use self::canon::{Found, Piece, Rules};
 use self::entry::Shape;
@@ -31,6 +34,7 @@ use crate::domain::book::{Book, BookSettings, Warning};
 use crate::domain::codex::{Entry, Soul};
 use crate::domain::ids::BookPath;
 use crate::domain::passage::fold;
+use crate::domain::privacy;
 
 /// Why a folder can't be read as a book.
 #[derive(Debug, thiserror::Error)]
@@ -84,11 +88,39 @@ pub fn read(root: &Path) -> Result<Book, ReadError> {
             Err(warning) => book.warnings.push(warning),
         }
     }
+    book.private = private_files(&pieces, &files, &root, &settings.read.ai_never);
+    book.warnings.extend(settings.read.ai_never.iter().filter(|dir| !root.join(dir).exists()).map(|dir| {
+        settings.warning(dir, format!("there is no folder or file `{dir}` that AI could leave alone"))
+    }));
     book.old_mac = of_old_mac(pieces.iter().map(Piece::file)).collect();
     book.embedded = linked::follow(&mut pieces, &rules.words);
     book.name =
         root.file_name().map_or_else(|| "book".to_owned(), |name| name.to_string_lossy().into_owned());
     Ok(Draft { rules, book, chapters: vec![] }.finish(pieces, settings))
+}
+
+/// The files that AI never reads: by their own mark, by the settings, or since they are a link to such a file.
+fn private_files(
+    pieces: &[Piece],
+    files: &[scan::File],
+    root: &Path,
+    never: &[String],
+) -> BTreeSet<BookPath> {
+    let marked = |piece: &&Piece| {
+        piece.file().private || piece.entries().iter().any(|entry| privacy::says_never(&entry.fields))
+    };
+    let mut private: BTreeSet<BookPath> =
+        pieces.iter().filter(marked).map(|piece| piece.file().path.clone()).collect();
+    let linked = |file: &scan::File| {
+        let target = file.target.as_ref()?.strip_prefix(root).ok()?;
+        BookPath::new(target.to_str()?.replace('\\', "/")).ok()
+    };
+    let kept = files.iter().filter(|file| {
+        privacy::is_below(&file.path, never)
+            || linked(file).is_some_and(|target| privacy::is_below(&target, never))
+    });
+    private.extend(kept.map(|file| file.path.clone()));
+    private
 }
 
 /// The files that have the line ends of the old Mac OS. A file that is not UTF-8 is never written, and is none of them.
@@ -248,6 +280,11 @@ pub fn with_text(book: &Book, path: &BookPath, text: impl Into<Arc<str>>) -> Boo
     let file = Loaded::of(path.clone(), text.into(), &words);
     let mut book = book.clone();
     book.warnings.retain(|warning| &warning.path != path);
+    if file.private || privacy::is_below(path, &book.settings.ai_never) {
+        book.private.insert(path.clone());
+    } else {
+        book.private.remove(path);
+    }
     book.old_mac.remove(path);
     book.old_mac.extend(of_old_mac(std::iter::once(&file)));
     if let Some(at) = book.chapters.iter().position(|chapter| &chapter.path == path) {
@@ -270,6 +307,9 @@ pub fn with_text(book: &Book, path: &BookPath, text: impl Into<Arc<str>>) -> Boo
         if let [only] = &mut entries[..] {
             only.soul = soul;
             only.warnings.extend(of_soul);
+        }
+        if entries.iter().any(|entry| privacy::says_never(&entry.fields)) {
+            book.private.insert(path.clone());
         }
         for entry in &entries {
             push_warnings(&mut book.warnings, &entry.warnings);

@@ -76,6 +76,15 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Parsed<T> {
 
 /// Appends records, durably: when this returns they are on the disk. Several processes may append to one file.
 pub fn append<T: Serialize>(path: &Path, records: &[T]) -> io::Result<()> {
+    append_as(path, records, true)
+}
+
+/// Appends records without waiting for the disk: they outlive the program, but perhaps not a power cut.
+pub fn append_soon<T: Serialize>(path: &Path, records: &[T]) -> io::Result<()> {
+    append_as(path, records, false)
+}
+
+fn append_as<T: Serialize>(path: &Path, records: &[T], durable: bool) -> io::Result<()> {
     let mut bytes = vec![];
     for record in records {
         serde_json::to_writer(&mut bytes, record)?;
@@ -84,8 +93,8 @@ pub fn append<T: Serialize>(path: &Path, records: &[T]) -> io::Result<()> {
     let is_new = !path.exists();
     let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
     lock(&file)?;
-    append_bytes(&mut file, bytes)?;
-    if is_new {
+    append_bytes(&mut file, bytes, durable)?;
+    if is_new && durable {
         atomic::sync_folder(path.parent().unwrap_or(path))?;
     }
     Ok(())
@@ -99,7 +108,7 @@ pub(super) fn lock(file: &File) -> io::Result<()> {
     }
 }
 
-fn append_bytes(file: &mut File, mut bytes: Vec<u8>) -> io::Result<()> {
+fn append_bytes(file: &mut File, mut bytes: Vec<u8>, durable: bool) -> io::Result<()> {
     let length = file.seek(SeekFrom::End(0))?;
     if length > 0 {
         let mut last = [0];
@@ -111,7 +120,7 @@ fn append_bytes(file: &mut File, mut bytes: Vec<u8>) -> io::Result<()> {
     }
     #[cfg(test)]
     super::crash::half(|half| file.write_all(half), &bytes)?;
-    let written = file.write_all(&bytes).and_then(|()| file.sync_data());
+    let written = file.write_all(&bytes).and_then(|()| if durable { file.sync_data() } else { Ok(()) });
     #[cfg(test)]
     super::crash::point();
     if written.is_err() {

@@ -1,7 +1,8 @@
 //! What AI did to a book: `.scritorio/provenance/<machine>.jsonl`, append-only and hash-chained.
 //!
-//! Every line holds the SHA-256 of the line before it. How many lines there are and the hash of the last one is also kept outside
-//! the book, in the data folder (the anchor), so that a tail that was cut off shows. Holds metadata and hashes, never prose, prompts or keys.
+//! Every line holds the SHA-256 of the line before it, and of itself. How many lines there are and the hash of the last one is also kept outside
+//! the book, in the data folder (the anchor), so that a tail that was cut off shows, and so does a line that somebody else added. The anchor names the next line before that is
+//! written: a line that it does not name was not written by this program here. Holds metadata and hashes, never prose, prompts or keys.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
@@ -15,7 +16,7 @@ use crate::domain::ids::{ProposalId, SessionId, TurnId};
 use crate::domain::passage::sha256_hex;
 
 use super::proposals::Changed;
-use super::{atomic, home, jsonl};
+use super::{atomic, home, jsonl, machine};
 
 const FOLDER: &str = "provenance";
 /// What the first line gives as the hash of the line before it.
@@ -79,6 +80,9 @@ pub struct FateRecord {
     pub files: Vec<Changed>,
 }
 
+/// What stands between a line and its own hash.
+const OWN: &str = ",\"hash\":\"";
+
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     v: u32,
@@ -126,6 +130,9 @@ struct Anchor {
     v: u32,
     count: u64,
     head: String,
+    /// The line that is being written; one that is there and was not anchored yet was cut short by a crash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
 /// The ledger of one book, as this machine writes it. Opening one writes nothing.
@@ -143,7 +150,7 @@ impl Ledger {
 
     /// Appends a record, durably: first the line, then the anchor. Makes `.scritorio`.
     pub fn append(&self, record: Record) -> io::Result<()> {
-        let machine = self.machine(true)?;
+        let machine = machine::name(&self.data, true)?;
         let path = home::make(&self.root, &format!("{FOLDER}/{machine}.jsonl"))?;
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
         jsonl::lock(&file)?;
@@ -152,11 +159,18 @@ impl Ledger {
         let (whole, torn) = split_torn(&bytes);
         let hashes: Vec<_> = lines(whole).map(sha256_hex).collect();
         let n = hashes.len() as u64 + 1;
-        let prev = hashes.last().map_or(NOTHING, String::as_str).to_owned();
-        let line = Line { v: jsonl::VERSION, n, at: super::now(), record, prev };
-        let mut line = serde_json::to_vec(&line)?;
+        let before = hashes.last().map_or(NOTHING, String::as_str).to_owned();
+        let mut line =
+            written(&Line { v: jsonl::VERSION, n, at: super::now(), record, prev: before.clone() })?;
         let head = sha256_hex(&line);
         line.push(b'\n');
+        // A chain that is not as it was left was changed. The old anchor stays, so that it shows for good.
+        let anchor = self.anchor(&machine)?;
+        let is_ours = anchor.is_none_or(|anchor| anchor.ends(&hashes));
+        let anchor = |count, head, next| Anchor { v: jsonl::VERSION, count, head, next };
+        if is_ours {
+            self.set_anchor(&machine, &anchor(n - 1, before, Some(head.clone())))?;
+        }
         if torn > 0 {
             // Half a line that a crash left. It was never whole, so nothing that was recorded goes.
             file.set_len((bytes.len() - torn) as u64)?;
@@ -169,10 +183,8 @@ impl Ledger {
         file.sync_data()?;
         #[cfg(test)]
         super::crash::point();
-        let anchor = self.anchor(&machine)?;
-        // A chain that does not reach its anchor was cut. The old anchor stays, so that it shows for good.
-        if anchor.is_none_or(|a| a.holds(&hashes)) {
-            self.set_anchor(&machine, &Anchor { v: jsonl::VERSION, count: n, head })?;
+        if is_ours {
+            self.set_anchor(&machine, &anchor(n, head, None))?;
         }
         Ok(())
     }
@@ -192,7 +204,7 @@ impl Ledger {
             }
         }
         // A ledger that was deleted is missing from the folder; its anchor is not.
-        let own = self.machine(false).ok();
+        let own = machine::name(&self.data, false).ok();
         if let Some(own) = own.filter(|own| !machines.contains(own))
             && self.anchor(&own)?.is_some()
         {
@@ -229,41 +241,7 @@ impl Ledger {
             Err(e) if e.kind() == io::ErrorKind::NotFound => vec![],
             other => other?,
         };
-        let (whole, _) = split_torn(&bytes);
-        let mut hashes: Vec<String> = vec![];
-        for line in lines(whole) {
-            let n = hashes.len() as u64 + 1;
-            let value: Value = serde_json::from_slice(line).unwrap_or_default();
-            let prev = hashes.last().map_or(NOTHING, String::as_str);
-            if value["n"].as_u64() != Some(n) || value["prev"].as_str() != Some(prev) {
-                return Ok(Verdict::Broken { line: n });
-            }
-            hashes.push(sha256_hex(line));
-        }
-        let lines = hashes.len() as u64;
-        Ok(match self.anchor(machine)? {
-            None => Verdict::NotAnchored { lines },
-            Some(anchor) if anchor.count > lines => Verdict::Broken { line: lines + 1 },
-            Some(anchor) if !anchor.holds(&hashes) => Verdict::Broken { line: anchor.count },
-            Some(anchor) if anchor.count < lines => Verdict::NotAnchored { lines },
-            Some(_) => Verdict::Anchored { lines },
-        })
-    }
-
-    /// Returns this machine's name: random, so that it says nothing about its owner. `mint` makes one if there is none.
-    fn machine(&self, mint: bool) -> io::Result<String> {
-        let path = self.data.join("machine");
-        let known = std::fs::read_to_string(&path).ok().map(|name| name.trim().to_owned());
-        if let Some(name) = known.filter(|name| home::file_name(name, "").is_ok()) {
-            return Ok(name);
-        }
-        if !mint {
-            return Err(io::Error::from(io::ErrorKind::NotFound));
-        }
-        let name = format!("m-{}", ulid::Ulid::generate());
-        atomic::make_folders(&self.data)?;
-        atomic::write(&self.data, &path, name.as_bytes())?;
-        Ok(name)
+        Ok(judge(&bytes, self.anchor(machine)?.as_ref()))
     }
 
     fn anchor_path(&self, machine: &str) -> io::Result<PathBuf> {
@@ -285,8 +263,62 @@ impl Ledger {
 
 impl Anchor {
     fn holds(&self, hashes: &[String]) -> bool {
+        if self.count == 0 {
+            return self.head == NOTHING;
+        }
         let at = usize::try_from(self.count).ok().and_then(|count| count.checked_sub(1));
         at.and_then(|at| hashes.get(at)).is_some_and(|hash| *hash == self.head)
+    }
+
+    /// Whether a chain ends where this machine left it, with the line that it was writing or without.
+    fn ends(&self, hashes: &[String]) -> bool {
+        let more = hashes.get(usize::try_from(self.count).unwrap_or(usize::MAX)..).unwrap_or_default();
+        self.holds(hashes) && (more.is_empty() || more.len() == 1 && more.first() == self.next.as_ref())
+    }
+}
+
+/// Writes a line with its own hash in it: the last field, of all that stands before.
+fn written(line: &Line) -> serde_json::Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec(line)?;
+    let hash = sha256_hex(&bytes);
+    bytes.pop();
+    bytes.extend_from_slice(format!("{OWN}{hash}\"}}").as_bytes());
+    Ok(bytes)
+}
+
+/// Whether a line is as it was written, by its own hash.
+fn is_whole(line: &[u8]) -> bool {
+    let Some(at) = line.len().checked_sub(OWN.len() + 64 + 2) else { return false };
+    let (content, end) = line.split_at(at);
+    let hash = end.strip_prefix(OWN.as_bytes()).and_then(|end| end.strip_suffix(b"\"}"));
+    hash.is_some_and(|hash| sha256_hex([content, b"}"].concat()).as_bytes() == hash)
+}
+
+/// Checks a chain, against its anchor where this machine has one.
+fn judge(bytes: &[u8], anchor: Option<&Anchor>) -> Verdict {
+    let (whole, torn) = split_torn(bytes);
+    let mut hashes: Vec<String> = vec![];
+    for line in lines(whole) {
+        let n = hashes.len() as u64 + 1;
+        let value: Value = serde_json::from_slice(line).unwrap_or_default();
+        let prev = hashes.last().map_or(NOTHING, String::as_str);
+        let is_next = value["n"].as_u64() == Some(n) && value["prev"].as_str() == Some(prev);
+        if !is_next || !is_whole(line) {
+            return Verdict::Broken { line: n };
+        }
+        hashes.push(sha256_hex(line));
+    }
+    let lines = hashes.len() as u64;
+    match anchor {
+        None => Verdict::NotAnchored { lines },
+        Some(anchor) if anchor.count > lines => Verdict::Broken { line: lines + 1 },
+        Some(anchor) if !anchor.holds(&hashes) => Verdict::Broken { line: anchor.count },
+        Some(anchor) if !anchor.ends(&hashes) => Verdict::Broken { line: anchor.count + 1 },
+        // Half a line is there only where one was being written.
+        Some(anchor) if torn > 0 && (anchor.next.is_none() || lines > anchor.count) => {
+            Verdict::Broken { line: lines + 1 }
+        }
+        Some(_) => Verdict::Anchored { lines },
     }
 }
 
@@ -380,12 +412,12 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_line_shows_in_the_next() {
+    fn a_changed_line_shows() {
         let desk = Desk::new(4);
         let text = fs::read_to_string(desk.file()).unwrap().replace("\"p-1\"", "\"p-7\"");
         fs::write(desk.file(), text).unwrap();
-        assert_eq!(desk.verdict(), Verdict::Broken { line: 3 });
-        assert_eq!(desk.verdict().to_string(), "broken at line 3");
+        assert_eq!(desk.verdict(), Verdict::Broken { line: 2 });
+        assert_eq!(desk.verdict().to_string(), "broken at line 2");
     }
 
     #[test]
@@ -426,21 +458,131 @@ mod tests {
         let mut bytes = fs::read(desk.file()).unwrap();
         bytes.extend(b"{\"v\":1,\"n\":3,\"at\":\"20");
         fs::write(desk.file(), bytes).unwrap();
+        assert_eq!(desk.verdict(), Verdict::Broken { line: 3 }, "nobody was writing a line");
+        let anchors = desk.folder.path().join("data/anchors");
+        let path = fs::read_dir(&anchors).unwrap().next().unwrap().unwrap().path();
+        let anchor: Anchor = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let during = Anchor { next: Some("of the line that was cut".into()), ..anchor };
+        fs::write(&path, serde_json::to_vec(&during).unwrap()).unwrap();
         assert_eq!(desk.verdict(), Verdict::Anchored { lines: 2 });
         desk.ledger().append(fate("p-2")).unwrap();
         assert_eq!(desk.verdict(), Verdict::Anchored { lines: 3 });
     }
 
     #[test]
-    fn a_line_that_the_anchor_missed_is_anchored_by_the_next() {
+    fn a_line_that_was_written_and_not_anchored_is_known_by_its_hash() {
         let desk = Desk::new(2);
         let anchors = desk.folder.path().join("data/anchors");
-        let anchor = fs::read_dir(&anchors).unwrap().next().unwrap().unwrap().path();
-        let old = fs::read(&anchor).unwrap();
+        let path = fs::read_dir(&anchors).unwrap().next().unwrap().unwrap().path();
+        let old: Anchor = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         desk.ledger().append(fate("p-2")).unwrap();
-        fs::write(&anchor, old).unwrap();
-        assert_eq!(desk.verdict(), Verdict::NotAnchored { lines: 3 });
+        let new: Anchor = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let during = Anchor { next: Some(new.head.clone()), ..old.clone() };
+        fs::write(&path, serde_json::to_vec(&during).unwrap()).unwrap();
+        assert_eq!(desk.verdict(), Verdict::Anchored { lines: 3 });
         desk.ledger().append(fate("p-3")).unwrap();
         assert_eq!(desk.verdict(), Verdict::Anchored { lines: 4 });
+        // A line that the anchor does not name was added by somebody else, and no later line heals that.
+        fs::write(&path, serde_json::to_vec(&new).unwrap()).unwrap();
+        assert_eq!(desk.verdict(), Verdict::Broken { line: 4 });
+        desk.ledger().append(fate("p-4")).unwrap();
+        assert_eq!(desk.verdict(), Verdict::Broken { line: 4 });
+    }
+
+    #[test]
+    fn a_line_without_a_hash_of_its_own_is_none_that_this_program_wrote() {
+        let (bytes, _) = chain_of(&[fate("p-1")]);
+        assert_eq!(judge(&bytes, None), Verdict::NotAnchored { lines: 1 });
+        let text = String::from_utf8(bytes).unwrap();
+        let (without, _) = text.split_once(OWN).unwrap();
+        assert_eq!(judge(format!("{without}}}\n").as_bytes(), None), Verdict::Broken { line: 1 });
+        assert_eq!(judge(text.replace("\"hash\"", "\"hasi\"").as_bytes(), None), Verdict::Broken { line: 1 });
+    }
+
+    /// A ledger as it would be written, with its anchor.
+    fn chain_of(records: &[Record]) -> (Vec<u8>, Anchor) {
+        let (mut bytes, mut prev) = (vec![], NOTHING.to_owned());
+        for (n, record) in (1..).zip(records) {
+            let at = format!("2026-01-01T00:00:0{}.000Z", n % 10);
+            let line = written(&Line { v: 1, n, at, record: record.clone(), prev }).unwrap();
+            prev = sha256_hex(&line);
+            bytes.extend_from_slice(&line);
+            bytes.push(b'\n');
+        }
+        (bytes, Anchor { v: 1, count: records.len() as u64, head: prev, next: None })
+    }
+
+    /// Writes lines anew with hashes that fit, as somebody would who knows how.
+    fn forged(lines: &[Vec<u8>]) -> Vec<u8> {
+        let records: Vec<Record> =
+            lines.iter().map(|line| serde_json::from_slice::<Line>(line).unwrap().record).collect();
+        chain_of(&records).0
+    }
+
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn whatever_is_done_to_a_line_shows(
+            ids in prop::collection::vec("[a-z]{1,8}", 1..12),
+            kind in 0..7_u8,
+            (one, two) in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+            (at, byte) in (any::<prop::sample::Index>(), 1..=255_u8),
+            is_forged in any::<bool>(),
+        ) {
+            let records: Vec<Record> = ids.iter().map(|id| fate(&format!("p-{id}"))).collect();
+            let (bytes, anchor) = chain_of(&records);
+            let count = records.len() as u64;
+            prop_assert_eq!(judge(&bytes, Some(&anchor)), Verdict::Anchored { lines: count });
+            prop_assert_eq!(judge(&bytes, None), Verdict::NotAnchored { lines: count });
+            let mut all: Vec<Vec<u8>> = lines(&bytes).map(<[u8]>::to_vec).collect();
+            let (one, two) = (one.index(all.len()), two.index(all.len()));
+            let mut is_cut = false;
+            match kind {
+                // One byte is another; in a forged chain, one word.
+                0 if is_forged => {
+                    let text = String::from_utf8(all[one].clone()).unwrap();
+                    all[one] = text.replacen("\"applied\"", "\"rejected\"", 1).into_bytes();
+                }
+                0 => {
+                    let at = at.index(all[one].len());
+                    all[one][at] ^= byte;
+                    // A line end in the middle makes two lines of one, which is another way of changing it.
+                }
+                1 => {
+                    is_cut = one + 1 == all.len();
+                    all.remove(one);
+                }
+                2 => {
+                    is_cut = one > 0;
+                    all.truncate(one);
+                }
+                3 if one != two => all.swap(one, two),
+                4 => {
+                    let line = all[one].clone();
+                    all.insert(two, line);
+                }
+                5 => {
+                    let line = all[one].clone();
+                    all.push(line);
+                }
+                6 => all.insert(one, vec![]),
+                _ => all.insert(two, b"{\"v\":1,\"n\":1}".to_vec()),
+            }
+            let readable = all.iter().all(|line| serde_json::from_slice::<Line>(line).is_ok());
+            let is_forged = is_forged && readable;
+            let mut changed = if is_forged { forged(&all) } else { all.join(&b'\n') };
+            if !is_forged && !all.is_empty() {
+                changed.push(b'\n');
+            }
+            prop_assume!(changed.strip_suffix(b"\n") != bytes.strip_suffix(b"\n"));
+            let here = judge(&changed, Some(&anchor));
+            prop_assert!(matches!(here, Verdict::Broken { .. }), "here: {:?}", here);
+            // Elsewhere nothing says where it ended, and whoever writes a whole new chain leaves no trace.
+            if !is_cut && !is_forged && !all.is_empty() {
+                let elsewhere = judge(&changed, None);
+                prop_assert!(matches!(elsewhere, Verdict::Broken { .. }), "elsewhere: {:?}", elsewhere);
+            }
+        }
     }
 }

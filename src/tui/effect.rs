@@ -38,6 +38,8 @@ pub(super) enum Effect {
     Compare(ProposalId),
     /// Gather what led to a proposal.
     Evidence(ProposalId),
+    /// Sum up what AI was used for, and show it.
+    Provenance,
     /// Put the story in the order of its time, and show it.
     Timeline,
     /// Judge a proposal.

@@ -11,6 +11,7 @@ mod find;
 mod judge;
 mod manuscript;
 mod mouse;
+pub(super) mod private;
 mod relate;
 mod sessions;
 mod turn;

@@ -235,6 +235,16 @@ fn made(bench: &Workbench, file: Result<BookPath, String>, out: &UnboundedSender
     }
 }
 
+/// Sums up what AI was used for, for reading.
+fn provenance(bench: &Workbench) -> Msg {
+    match bench.provenance_report() {
+        Ok(report) => Msg::Popup(Box::new(super::popups::Popup::text("How AI was used", &report.text()))),
+        Err(error) => {
+            Msg::Notice(Notice::problem(format!("The records in .scritorio can't be read: {error}.")))
+        }
+    }
+}
+
 /// Does one piece of work that touches files or the keychain.
 pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>) {
     let answer = match effect {
@@ -255,6 +265,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Msg::Saved(path, saved)
         }
         Effect::Peek(ask) => Msg::Peeked(bench.peek(&ask, None).map(Box::new)),
+        Effect::Provenance => provenance(bench),
         Effect::Timeline => {
             let popup = super::popups::timeline::prepare(&bench.book(), &bench.timeline());
             Msg::Popup(Box::new(popup))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::agent::event::Ended;
 use crate::agent::grounding::{self, Grounded};
-use crate::agent::{FirstRound, TurnSetup};
+use crate::agent::{FirstRound, TurnSetup, context};
 use crate::domain::book::Book;
 use crate::domain::conversation::{Failure, FailureKind, SelectionMeta, Turn, TurnStatus, Usage};
 use crate::domain::ids::{BookPath, SessionId, TurnId};
@@ -19,7 +19,9 @@ use crate::tools::{Registry, Selection};
 
 use super::Workbench;
 use super::blind::{View, turns_known};
+use super::egress;
 use super::history::{Before, before, from_stored, stretches, to_stored};
+use super::private;
 use super::settings::DEFAULT_ROUNDS;
 
 /// A question, as a front end puts it.
@@ -41,6 +43,8 @@ pub struct Ask {
     pub selection: Option<Selection>,
     /// Who answers this question, in place of the provider of the settings.
     pub provider: Option<String>,
+    /// Other open documents that the author has marked `ai: never` and not saved yet.
+    pub private: Vec<BookPath>,
     /// Restricts the tools to the canon-only subset and requires a call (`ai tool-smoke`).
     pub smoke: bool,
 }
@@ -85,7 +89,10 @@ impl Workbench {
         let (turns, preface) = self.so_far(ask)?;
         let last = turns.last().map(|kept| kept.turn.persona.clone());
         let member = board::member(ask.persona.as_deref().or(last.as_deref()));
-        let full = self.book_of(ask);
+        let whole = self.book_of(ask);
+        let full = self.for_ai(&whole);
+        let private::Known { ask, open_is_private } = private::known(ask, &whole)?;
+        let (turns, left_out) = private::turns_open(turns, &whole, &full);
         if full.settings.board.get(member.id).is_some_and(|b| b.enabled == Some(false)) {
             return Err(Failure {
                 kind: FailureKind::Work,
@@ -93,17 +100,18 @@ impl Workbench {
                 hint: format!("Choose another board member, or set `enabled` in [board.{}].", member.id),
             });
         }
-        let View { book, current, chapter, selection, read_to } = Self::view(full, member, ask)?;
+        let View { book, current, chapter, selection, read_to } = Self::view(full, member, &ask)?;
         let Before { history, continue_from, seen } = if let Some(read_to) = &read_to {
             let known = turns_known(turns, &book, read_to);
             Before { continue_from: None, ..before(&known, destination) }
         } else {
             let mut before = before(&turns, destination);
             before.history.extend(from_stored(&preface.items));
-            before
+            // A server that has kept a turn which must not be sent again must not go on from it either.
+            Before { continue_from: before.continue_from.filter(|_| !left_out), ..before }
         };
         let registry = if self.has_tools(name)? {
-            Self::tools_for(ask, &book, read_to.is_some())
+            Self::tools_for(&ask, &book, read_to.is_some())
         } else {
             Registry::default()
         };
@@ -120,18 +128,26 @@ impl Workbench {
         };
         let registry = Arc::new(registry);
         let options = self.options(member.id);
+        let (id, session) = (TurnId::mint(), ask.session.clone().unwrap_or_else(SessionId::mint));
+        let mut known = egress::words_to(member.id, &whole);
+        if tools.is_empty() {
+            known.extend(context::inline_text(&book, current.as_ref(), selection.as_ref()));
+        }
+        let witness = self.witness(Some((session.clone(), id.clone())), &whole, known);
         Ok(TurnSetup {
-            id: TurnId::mint(),
+            id,
+            session,
             provider: self.provider(name, &book, &registry, member.id)?,
-            witness: Arc::new(()),
             model: self.model_of(name, Some(member.id)).value,
             registry,
             index: self.later_index_of(&book),
-            meaning: self.by_meaning(&book),
+            meaning: self.by_meaning(&book, &witness),
+            witness,
             book,
             current,
             chapter,
             selection,
+            open_is_private,
             read_to,
             seen,
             persona: member.id,
@@ -157,7 +173,7 @@ impl Workbench {
 
     /// Notes that a turn has begun, so that the question survives a crash. Returns the conversation.
     pub fn begin(&self, ask: &Ask, setup: &TurnSetup) -> SessionId {
-        let session = ask.session.clone().unwrap_or_else(SessionId::mint);
+        let session = setup.session.clone();
         let (_, mut preface) = self.so_far(ask).unwrap_or_default();
         if !setup.history.ends_with(&from_stored(&preface.items)) {
             // Refused after the question was captured: the next turn will tell.
@@ -286,10 +302,16 @@ impl Workbench {
     }
 
     fn book_of(&self, ask: &Ask) -> Arc<Book> {
-        match &ask.current {
+        let book = match &ask.current {
             Some((path, Some(text))) => self.book_with(path, text),
             _ => self.book(),
+        };
+        if ask.private.iter().all(|path| book.private.contains(path)) {
+            return book;
         }
+        let mut marked = Book::clone(&book);
+        marked.private.extend(ask.private.iter().cloned());
+        Arc::new(marked)
     }
 
     fn member_of(&self, ask: &Ask) -> String {
@@ -356,3 +378,6 @@ fn record(session: &SessionId, turn: &Turn, prompt_hash: String) -> TurnRecord {
         proposals: turn.proposals.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -102,6 +102,7 @@ impl Workbench {
             ("words", book.words()),
             ("notes", book.notes.len()),
             ("others", book.others.len()),
+            ("ai_never", book.private.len()),
         ]);
         let in_use = self.providers_in_use();
         Report {

@@ -113,10 +113,12 @@ impl Workbench {
             let last = turns.iter().filter(answered).rev().find_map(|kept| fate_told(&kept.preface, id));
             last.map(str::to_owned)
         };
+        let book = self.book();
         let queue = proposals::load(self.root()).map(|queue| queue.items).unwrap_or_default();
         let mut fresh: Vec<(&Queued, &'static str)> = queue
             .iter()
             .filter(|q| q.session == *session || turns.iter().any(|kept| kept.turn.id == q.turn))
+            .filter(|q| q.proposal.files.iter().all(|file| !book.private.contains(&file.path)))
             .filter_map(|q| Some((q, fate(q)?)))
             .filter(|(q, fate)| told(&q.proposal.id).as_deref() != Some(fate))
             .collect();

@@ -1,5 +1,7 @@
 //! Looking things up in the open book: entries, mentions, chapters, passages, and what a tool would say.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,11 +13,13 @@ use crate::domain::conversation::Failure;
 use crate::domain::ids::{BookPath, SessionId, TurnId};
 use crate::domain::manuscript::Chapter;
 use crate::domain::passage::{count_words, line_column};
+use crate::domain::privacy;
 use crate::persona::board;
 use crate::tools::desk::Limits;
 use crate::tools::{Desk, Registry, Seen, Selection, ToolError};
 
 use super::blind::View;
+use super::private;
 use super::{Ask, Workbench};
 
 /// An entry in a list.
@@ -42,11 +46,15 @@ pub struct EntryRow {
     pub warnings: Vec<Warning>,
     /// How well it matched, in a search; only comparable within one.
     pub score: Option<f64>,
+    /// `never` where AI never reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ai: Option<&'static str>,
 }
 
 impl EntryRow {
-    fn of(entry: &Entry, score: Option<f64>) -> Self {
+    fn of(book: &Book, entry: &Entry, score: Option<f64>) -> Self {
         Self {
+            ai: never(book, &entry.path),
             entry_type: entry.entry_type,
             name: entry.name.clone(),
             title: entry.title.clone(),
@@ -105,6 +113,9 @@ pub struct ChapterRow {
     pub path: BookPath,
     /// Words of prose.
     pub words: usize,
+    /// `never` where AI never reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ai: Option<&'static str>,
 }
 
 /// A passage of the manuscript.
@@ -170,14 +181,14 @@ impl Workbench {
     pub fn codex(&self, entry_type: Option<EntryType>) -> Vec<EntryRow> {
         let book = self.book();
         let wanted = |e: &&Entry| entry_type.is_none_or(|t| e.entry_type == t);
-        book.entries.iter().filter(wanted).map(|e| EntryRow::of(e, None)).collect()
+        book.entries.iter().filter(wanted).map(|e| EntryRow::of(&book, e, None)).collect()
     }
 
     /// Searches the Codex, best first.
     pub fn search_codex(&self, entry_type: Option<EntryType>, query: &str, limit: usize) -> Vec<EntryRow> {
         let book = self.book();
         let found = search::codex(&self.index_of(&book), &book, entry_type, query, limit);
-        found.into_iter().map(|m| EntryRow::of(m.entry, Some(m.score))).collect()
+        found.into_iter().map(|m| EntryRow::of(&book, m.entry, Some(m.score))).collect()
     }
 
     /// Returns the entry of that name.
@@ -188,7 +199,7 @@ impl Workbench {
             return Err(NotFound { what: "entry", asked: name.to_owned(), near: found.near });
         };
         Ok(EntryView {
-            row: EntryRow::of(entry, None),
+            row: EntryRow::of(&book, entry, None),
             fields: entry.fields.clone(),
             text: entry.own_text().to_owned(),
             soul: entry.soul.as_ref().map(|soul| soul.text.to_string()),
@@ -231,14 +242,17 @@ impl Workbench {
 
     /// Lists the chapters in reading order.
     pub fn chapters(&self) -> Vec<ChapterRow> {
-        self.book().chapters.iter().map(ChapterRow::of).collect()
+        {
+            let book = self.book();
+            book.chapters.iter().map(|chapter| ChapterRow::of(&book, chapter)).collect()
+        }
     }
 
     /// Returns the chapter that a reference names (number, title, path, file stem), with its text.
     pub fn chapter(&self, reference: &str) -> Result<(ChapterRow, String), NotFound> {
         let book = self.book();
         match manuscript::resolve(&book, reference) {
-            ChapterRef::Found(chapter) => Ok((ChapterRow::of(chapter), chapter.text.to_string())),
+            ChapterRef::Found(chapter) => Ok((ChapterRow::of(&book, chapter), chapter.text.to_string())),
             ChapterRef::Missing(near) => Err(NotFound { what: "chapter", asked: reference.to_owned(), near }),
         }
     }
@@ -298,8 +312,11 @@ impl Workbench {
             Some((path, Some(text))) => self.book_with(path, text),
             _ => self.book(),
         };
+        let (whole, book) = (Arc::clone(&book), self.for_ai(&book));
         let refused =
             |failure: Failure| ToolError::Refused { message: failure.message, details: Value::Null };
+        let known = private::known(ask, &whole).map_err(refused)?;
+        let ask = &known.ask;
         let view = match &ask.persona {
             Some(id) => Self::view(book, board::member(Some(id)), ask).map_err(refused)?,
             None => View {
@@ -311,7 +328,7 @@ impl Workbench {
             },
         };
         let registry = Self::tools_for(ask, &view.book, view.read_to.is_some());
-        let meaning = self.by_meaning(&view.book);
+        let meaning = self.by_meaning(&view.book, &self.witness(None, &whole, vec![]));
         let desk = Desk {
             book: &view.book,
             index: &self.index_of(&view.book),
@@ -340,9 +357,14 @@ impl Workbench {
     }
 }
 
+fn never(book: &Book, path: &BookPath) -> Option<&'static str> {
+    private::is_private(book, path).then_some(privacy::NEVER)
+}
+
 impl ChapterRow {
-    fn of(chapter: &Chapter) -> Self {
+    fn of(book: &Book, chapter: &Chapter) -> Self {
         Self {
+            ai: never(book, &chapter.path),
             number: chapter.number,
             title: chapter.title.clone(),
             path: chapter.path.clone(),

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::canon::meaning::{self, ByMeaning, Piece, Vectors};
 use crate::domain::book::Book;
 use crate::domain::conversation::Failure;
+use crate::providers::Witness;
 use crate::providers::client::ApiKey;
 use crate::providers::embeddings::{BATCH, Embeddings};
 use crate::store::vectors;
@@ -39,7 +40,11 @@ impl Workbench {
     }
 
     /// Asks for the vectors that pieces of `book` still lack, and keeps them. Returns those that are known then, or `None` where this is off.
-    pub async fn learn_meanings(&self, book: &Book) -> Result<Option<Arc<Vectors>>, Failure> {
+    pub async fn learn_meanings(
+        &self,
+        book: &Book,
+        witness: &dyn Witness,
+    ) -> Result<Option<Arc<Vectors>>, Failure> {
         let Some((server, model)) = self.embeddings()? else { return Ok(None) };
         let _one_at_a_time = self.inner.meanings.busy.lock().await;
         let known = self.meanings(&model);
@@ -52,7 +57,7 @@ impl Workbench {
         let mut failed = None;
         for batch in missing.chunks(BATCH) {
             let texts: Vec<String> = batch.iter().map(|piece| piece.text.clone()).collect();
-            let answered = match server.embed(&texts).await {
+            let answered = match server.embed(&texts, witness).await {
                 Ok(answered) => answered,
                 Err(failure) => {
                     failed = Some(failure);
@@ -72,9 +77,13 @@ impl Workbench {
     }
 
     /// Returns who finds texts of `book` by what they mean, if that is on.
-    pub(super) fn by_meaning(&self, book: &Arc<Book>) -> Option<Arc<dyn ByMeaning>> {
+    pub(super) fn by_meaning(
+        &self,
+        book: &Arc<Book>,
+        witness: &Arc<dyn Witness>,
+    ) -> Option<Arc<dyn ByMeaning>> {
         self.settings().embeddings.as_ref()?;
-        Some(Arc::new(Finder { bench: self.clone(), book: Arc::clone(book) }))
+        Some(Arc::new(Finder { bench: self.clone(), book: Arc::clone(book), witness: Arc::clone(witness) }))
     }
 
     /// What is sent for searches by meaning, in words for the author; `None` where this is off.
@@ -114,6 +123,7 @@ impl Workbench {
 struct Finder {
     bench: Workbench,
     book: Arc<Book>,
+    witness: Arc<dyn Witness>,
 }
 
 impl std::fmt::Debug for Finder {
@@ -130,9 +140,11 @@ impl ByMeaning for Finder {
         limit: usize,
     ) -> Result<Vec<(&'p Piece<'a>, f32)>, String> {
         let ask = async {
-            let Some(vectors) = self.bench.learn_meanings(&self.book).await? else { return Ok(None) };
+            let Some(vectors) = self.bench.learn_meanings(&self.book, &*self.witness).await? else {
+                return Ok(None);
+            };
             let Some((server, _)) = self.bench.embeddings()? else { return Ok(None) };
-            let of_question = server.embed(&[question.to_owned()]).await?;
+            let of_question = server.embed(&[question.to_owned()], &*self.witness).await?;
             Ok(of_question.into_iter().next().map(|vector| (vectors, vector)))
         };
         let known = blocking(ask)?.map_err(|f: Failure| format!("{} {}", f.message, f.hint))?;
@@ -189,7 +201,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let replayer = Replayer::start(vec![]).await;
         let bench = bench(folder.path(), &replayer.base, false);
-        assert!(bench.learn_meanings(&bench.book()).await.unwrap().is_none());
+        assert!(bench.learn_meanings(&bench.book(), &()).await.unwrap().is_none());
         assert!(replayer.recorded().is_empty());
     }
 
@@ -198,9 +210,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let replayer = Replayer::start(vec![answer(&[[1.0, 0.0], [0.0, 1.0]])]).await;
         let bench = bench(folder.path(), &replayer.base, true);
-        let known = bench.learn_meanings(&bench.book()).await.unwrap().unwrap();
+        let known = bench.learn_meanings(&bench.book(), &()).await.unwrap().unwrap();
         assert_eq!(known.len(), 2);
-        assert_eq!(bench.learn_meanings(&bench.book()).await.unwrap().unwrap().len(), 2);
+        assert_eq!(bench.learn_meanings(&bench.book(), &()).await.unwrap().unwrap().len(), 2);
         let sent = replayer.recorded();
         assert_eq!(sent.len(), 1);
         assert_eq!(
@@ -213,7 +225,7 @@ mod tests {
         );
         let again =
             Workbench::open_in(bench.root(), Overrides::default(), Surroundings::in_folders(folder.path()));
-        assert_eq!(again.unwrap().learn_meanings(&bench.book()).await.unwrap().unwrap().len(), 2);
+        assert_eq!(again.unwrap().learn_meanings(&bench.book(), &()).await.unwrap().unwrap().len(), 2);
         assert_eq!(replayer.recorded().len(), 1, "the cache is enough after a restart");
     }
 
@@ -222,7 +234,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let replayer = Replayer::start(vec![Script::answer(404, "text/plain", "no such thing")]).await;
         let bench = bench(folder.path(), &replayer.base, true);
-        let failure = bench.learn_meanings(&bench.book()).await.unwrap_err();
+        let failure = bench.learn_meanings(&bench.book(), &()).await.unwrap_err();
         assert!(!failure.message.is_empty() && !failure.hint.is_empty());
     }
 

@@ -30,6 +30,8 @@ pub(super) struct Inner {
     pub settings: RwLock<(Arc<UserSettings>, Vec<Problem>)>,
     pub book: RwLock<Arc<Book>>,
     pub indexes: Indexes,
+    /// Books without what AI never reads.
+    pub open: super::private::Open,
     pub keys: Keys,
     /// Servers, made once each: a client loads certificates, and a provider remembers what it learned about its server.
     pub servers: Mutex<Vec<(Preset, Arc<Remote>)>>,
@@ -114,6 +116,7 @@ impl Workbench {
             settings: RwLock::new((Arc::new(settings.0), settings.1)),
             book: RwLock::new(Arc::new(book)),
             indexes: Indexes::default(),
+            open: super::private::Open::default(),
             keys,
             servers: Mutex::default(),
             meanings: super::meaning::Meanings::default(),

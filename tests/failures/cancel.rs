@@ -9,7 +9,7 @@ use scritorio::agent::{FirstRound, TurnSetup, driver};
 use scritorio::canon::index::{Index, LaterIndex};
 use scritorio::domain::book::Book;
 use scritorio::domain::conversation::{ToolStatus, TurnStatus};
-use scritorio::domain::ids::TurnId;
+use scritorio::domain::ids::{SessionId, TurnId};
 use scritorio::providers::Options;
 use scritorio::providers::client::{ApiKey, Client, Timeouts};
 use scritorio::providers::remote::Remote;
@@ -54,6 +54,8 @@ fn setup(base: &str, registry: Registry) -> TurnSetup {
     let client = Client::new(Timeouts::default()).unwrap();
     TurnSetup {
         id: TurnId::mint(),
+        session: SessionId::mint(),
+        open_is_private: false,
         provider: Arc::new(Remote::openai(client, Some(base), ApiKey::none()).unwrap()),
         witness: Arc::new(()),
         model: "m".into(),

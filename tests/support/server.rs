@@ -38,6 +38,8 @@ pub enum Reply {
 #[derive(Debug, Clone)]
 pub struct Received {
     pub head: String,
+    /// The body, byte for byte.
+    pub raw: String,
     pub body: Value,
 }
 
@@ -120,7 +122,8 @@ fn read(stream: &TcpStream) -> Option<Received> {
         .find_map(|l| l.to_ascii_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body).ok()?;
-    Some(Received { head, body: serde_json::from_slice(&body).unwrap() })
+    let raw = String::from_utf8(body).unwrap();
+    Some(Received { head, body: serde_json::from_str(&raw).unwrap(), raw })
 }
 
 /// The protocol that a request is made in.

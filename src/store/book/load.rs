@@ -12,6 +12,7 @@ use crate::domain::book::Warning;
 use crate::domain::frontmatter::{self, Frontmatter, Split, Syntax};
 use crate::domain::ids::BookPath;
 use crate::domain::passage;
+use crate::domain::privacy;
 
 /// Longer files are no manuscript, and are not read: 8 MB.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
@@ -40,6 +41,8 @@ pub struct Loaded {
     pub front: Frontmatter,
     /// Keys of the frontmatter that the settings map to others.
     pub renamed: Renamed,
+    /// Whether it says that AI never reads it.
+    pub private: bool,
     /// Why `text` is not what is on disk, byte for byte.
     pub not_utf8: Option<&'static str>,
 }
@@ -55,9 +58,10 @@ impl Loaded {
             Syntax::None => frontmatter::parse_unclosed(&text).unwrap_or_default(),
             _ => frontmatter::parse_split(&text, &split),
         };
+        let private = privacy::says_never(&front.fields) || privacy::has_line(&text[..split.body_start]);
         let (fields, renamed) = words.rename(std::mem::take(&mut front.fields));
         front.fields = fields;
-        Self { path, text, is_old_mac, split, front, renamed, not_utf8: None }
+        Self { path, text, is_old_mac, split, front, renamed, private, not_utf8: None }
     }
 
     /// Returns what stands below the frontmatter.

@@ -6,6 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::domain::codex::EntryType;
+use crate::domain::ids::BookPath;
 
 use super::super::app::App;
 use super::super::codex::{Group, Row};
@@ -14,6 +15,9 @@ use super::super::popups::card;
 use super::super::theme::Role;
 use super::super::widgets::{markdown, text};
 use super::{heading, hints};
+
+/// Stands behind what AI never reads.
+pub(in super::super) const NEVER_READ: &str = " ⊘";
 
 /// Where the parts of the pane are.
 #[derive(Debug, Clone, Copy)]
@@ -122,7 +126,11 @@ fn tree(app: &App, frame: &mut Frame<'_>, area: Rect, focused: bool) {
                 };
                 let warned = matches!(group, Group::Entries(_))
                     && app.book.entries.get(*index).is_some_and(|e| !e.warnings.is_empty());
-                leaf(name, matched, width, style, theme.style(Role::Match), warned)
+                let private =
+                    path_of(app, *group, *index).is_some_and(|path| app.book.private.contains(path));
+                let marks = [(private, NEVER_READ), (warned, " ⚠")];
+                let marks: String = marks.iter().filter(|(on, _)| *on).map(|(_, mark)| *mark).collect();
+                leaf(name, matched, width, style, theme.style(Role::Match), &marks)
             }
         };
         frame.render_widget(line, place);
@@ -138,15 +146,16 @@ fn plain(style: Style) -> Style {
     style.remove_modifier(ratatui::style::Modifier::UNDERLINED)
 }
 
-fn leaf(
-    name: &str,
-    matched: &[usize],
-    width: usize,
-    style: Style,
-    hit: Style,
-    warned: bool,
-) -> Line<'static> {
-    let mark = if warned { " ⚠" } else { "" };
+/// The file that a leaf stands for.
+fn path_of(app: &App, group: Group, index: usize) -> Option<&BookPath> {
+    match group {
+        Group::Entries(_) => app.book.entries.get(index).map(|entry| &entry.path),
+        Group::Chapters => app.book.chapters.get(index).map(|chapter| &chapter.path),
+        Group::Notes => app.book.notes.get(index).map(|note| &note.path),
+    }
+}
+
+fn leaf(name: &str, matched: &[usize], width: usize, style: Style, hit: Style, mark: &str) -> Line<'static> {
     let shown = text::fit(name, width.saturating_sub(2 + text::width(mark)));
     let mut spans = vec![Span::raw("  ")];
     for (i, c) in shown.chars().enumerate() {
@@ -156,7 +165,7 @@ fn leaf(
             _ => spans.push(Span::styled(c.to_string(), style)),
         }
     }
-    spans.push(Span::raw(mark));
+    spans.push(Span::raw(mark.to_owned()));
     Line::from(spans)
 }
 

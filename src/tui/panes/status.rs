@@ -11,6 +11,7 @@ use super::super::app::App;
 use super::super::msg::Tone;
 use super::super::theme::Role;
 use super::super::turn_lines::{count, thousands};
+use super::super::update::private::is_private;
 use super::super::widgets::text;
 use super::manuscript::place_in_book;
 
@@ -47,6 +48,9 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
 /// What stands there when nothing has happened: title, place, words, goals, proposals. As many of them, in this order, as fit whole.
 fn standing(app: &App, room: usize) -> String {
     let mut parts = vec![];
+    if app.document().is_some_and(|document| is_private(app, document)) {
+        parts.push("AI never reads this".to_owned());
+    }
     parts.extend(app.document().and_then(|d| place_in_book(&app.book, d)));
     let pending = |id: &&ProposalId| {
         app.proposals.get(id).is_some_and(|q| matches!(q.status, Status::Pending | Status::Stale))

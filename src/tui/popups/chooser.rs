@@ -34,6 +34,14 @@ impl Item {
             if self.detail.is_empty() { kind.to_owned() } else { format!("{kind} · {}", self.detail) };
         self
     }
+
+    /// Says of a file whether AI never reads it.
+    pub(in crate::tui) fn kept_from_ai(mut self, private: bool) -> Self {
+        if private {
+            self.detail.push_str(crate::tui::panes::codex::NEVER_READ);
+        }
+        self
+    }
 }
 
 /// What typed text may mean instead of a filter.

@@ -13,6 +13,7 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
         let words = crate::tui::turn_lines::count(c.words, "word");
         Item::new(&format!("{} · {}", c.number, c.title), &words, Msg::Show(c.path.clone(), None))
             .kind("chapter")
+            .kept_from_ai(app.book.private.contains(&c.path))
     });
     let chooser = Chooser::new("Go to a chapter, or to a line with :number", items.collect());
     Popup::Chooser(chooser.select(at).otherwise(|typed| {

@@ -27,15 +27,21 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
         let keys = app.keymap.keys_of(command.name);
         items.push(Item::new(command.about, &keys, Msg::Run(command.name)).kind("command"));
     }
+    let private = |path| app.book.private.contains(path);
     for chapter in &app.book.chapters {
         let label = format!("{} · {}", chapter.number, chapter.title);
-        items.push(Item::new(&label, "", Msg::Show(chapter.path.clone(), None)).kind("chapter"));
+        items.push(
+            Item::new(&label, "", Msg::Show(chapter.path.clone(), None))
+                .kind("chapter")
+                .kept_from_ai(private(&chapter.path)),
+        );
     }
     for entry in &app.book.entries {
         let also = entry.aliases.join(", ");
         items.push(
             Item::new(&entry.name, &also, Msg::Show(entry.path.clone(), card::place(entry)))
-                .kind(kind(entry.entry_type)),
+                .kind(kind(entry.entry_type))
+                .kept_from_ai(private(&entry.path)),
         );
         if let Some(soul) = &entry.soul {
             let label = format!("{} · soul", entry.name);

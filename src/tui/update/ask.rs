@@ -1,7 +1,7 @@
 //! Asking: from the input of the chat, about a selection, once more.
 
 use crate::domain::conversation::SelectionMeta;
-use crate::domain::ids::TurnId;
+use crate::domain::ids::{BookPath, TurnId};
 use crate::domain::passage::{count_words, sha256_hex};
 use crate::workbench::provider::OFFLINE;
 use crate::workbench::{Ask, Selection};
@@ -12,6 +12,7 @@ use super::super::document::OpenDocument;
 use super::super::effect::Effect;
 use super::super::layout::Pane;
 use super::super::msg::Notice;
+use super::private::is_private;
 
 /// Sends what was typed.
 pub(super) fn send(app: &mut App) -> Vec<Effect> {
@@ -142,10 +143,18 @@ fn request(app: &App, question: String, chip: Option<Selection>) -> Ask {
         replaces: app.chat.editing.then(|| app.chat.turns.last()?.id.clone()).flatten(),
         current,
         chapter: app.last_chapter.clone(),
-        selection: chip.or_else(|| document.and_then(OpenDocument::captured_by_author)),
+        selection: chip
+            .or_else(|| document.filter(|d| !is_private(app, d)).and_then(OpenDocument::captured_by_author)),
+        private: unsaved_marks(app),
         provider: None,
         smoke: false,
     }
+}
+
+/// The documents that are marked on the screen and not on the disk yet.
+fn unsaved_marks(app: &App) -> Vec<BookPath> {
+    let marked = app.documents.iter().filter(|d| d.buffer.is_modified() && is_private(app, d));
+    marked.map(|document| document.path.clone()).collect()
 }
 
 fn meta(selection: &Selection) -> SelectionMeta {
@@ -160,6 +169,10 @@ fn meta(selection: &Selection) -> SelectionMeta {
 
 /// Captures the selection as a chip and goes to the chat.
 pub(super) fn about_selection(app: &mut App) -> Vec<Effect> {
+    if app.document().is_some_and(|document| is_private(app, document)) {
+        app.tell(Notice::hint("AI never reads this document: the selection is not captured."));
+        return vec![];
+    }
     match app.document().and_then(OpenDocument::captured) {
         Some(selection) => app.chat.chip = Some(selection),
         None => {

@@ -10,7 +10,7 @@ use super::super::msg::Notice;
 use super::super::popups;
 use super::super::theme::Theme;
 use super::super::theme_of;
-use super::{ask, chat, codex, documents, find, manuscript, relate, sessions};
+use super::{ask, chat, codex, documents, find, manuscript, private, relate, sessions};
 
 /// Runs a command. One that makes no sense where the author is says so or does nothing.
 pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
@@ -88,6 +88,8 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
         "restore-conversation" => vec![Effect::ListDeleted],
         "cancel" => super::on_escape(app),
         "timeline" => vec![Effect::Timeline],
+        "provenance" => vec![Effect::Provenance],
+        "keep-from-ai" => private::keep_from_ai(app),
         "filter" | "new-entry" => codex::run(app, name),
         "relationships" => relate::relationships(app),
         "rename" => relate::rename(app),

@@ -1,0 +1,167 @@
+//! Who notes what leaves the machine, before and after.
+//!
+//! A request is noted before its first byte leaves; what can't be noted is not sent. What became of it is noted when its [`Noted`] is dropped, however
+//! that happens: answered, failed, cancelled. Only a program that is killed leaves no end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{BoxFuture, Event, Request};
+use crate::domain::conversation::{Failure, Usage};
+
+/// Who notes what leaves the machine.
+pub trait Witness: Send + Sync {
+    /// Notes one attempt before its first byte is sent. What can't be noted is not sent: an error ends the exchange.
+    fn sending<'a>(&'a self, sending: Sending<'a>) -> BoxFuture<'a, Result<Noted, Failure>>;
+}
+
+/// Notes nothing: where nothing leaves the machine, and for tests.
+impl Witness for () {
+    fn sending<'a>(&'a self, _sending: Sending<'a>) -> BoxFuture<'a, Result<Noted, Failure>> {
+        Box::pin(std::future::ready(Ok(Noted::nowhere())))
+    }
+}
+
+/// What is about to leave the machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Sending<'a> {
+    /// Where it goes: a URL without credentials.
+    pub destination: &'a str,
+    /// Name of the provider, as in settings.
+    pub provider: &'a str,
+    /// The body, byte for byte.
+    pub body: &'a str,
+    /// What the body was made of.
+    pub of: Carried<'a>,
+}
+
+/// What a body was made of.
+#[derive(Debug, Clone, Copy)]
+pub enum Carried<'a> {
+    /// A conversation.
+    Conversation(&'a Request),
+    /// Texts that are to become vectors.
+    Texts {
+        /// The model that makes them.
+        model: &'a str,
+        /// The texts.
+        texts: &'a [String],
+    },
+}
+
+/// What became of an attempt.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// HTTP status, where an answer began.
+    pub status: Option<u16>,
+    /// Bytes of the answer's body that arrived; not counted for a refusal.
+    pub received: u64,
+    /// Tier that the server said it used.
+    pub tier: Option<String>,
+    /// Tokens and cost, as far as the server told.
+    pub usage: Usage,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum End {
+    /// With a whole answer.
+    Answered,
+    /// The network or the server failed.
+    Failed,
+    /// It was given up before its end: cancelled, or its turn is gone.
+    #[default]
+    GivenUp,
+}
+
+type Tell = Box<dyn FnOnce(Outcome) + Send>;
+
+/// An attempt that was noted. Dropping it notes its end.
+pub struct Noted {
+    outcome: Outcome,
+    received: Arc<AtomicU64>,
+    tell: Option<Tell>,
+}
+
+impl Noted {
+    /// For an attempt whose end `tell` notes.
+    pub fn with(tell: impl FnOnce(Outcome) + Send + 'static) -> Self {
+        Self { outcome: Outcome::default(), received: Arc::default(), tell: Some(Box::new(tell)) }
+    }
+
+    /// For an attempt that nobody notes.
+    pub fn nowhere() -> Self {
+        Self { outcome: Outcome::default(), received: Arc::default(), tell: None }
+    }
+
+    /// An answer with this status has begun; `received` counts the bytes of its body.
+    pub fn answering(&mut self, status: u16, received: Arc<AtomicU64>) {
+        self.outcome.status = Some(status);
+        self.received = received;
+    }
+
+    /// Takes from an event what belongs to the outcome.
+    pub fn heard(&mut self, event: &Event) {
+        match event {
+            Event::Tier(tier) => self.outcome.tier = Some(tier.clone()),
+            Event::Finished { usage, .. } => self.outcome.usage = *usage,
+            _ => {}
+        }
+    }
+
+    /// It has ended in this way; `status` where it is known by now.
+    pub fn ended(mut self, end: End, status: Option<u16>) {
+        self.outcome.end = end;
+        self.outcome.status = self.outcome.status.or(status);
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        if let Some(tell) = self.tell.take() {
+            let received = self.received.load(Ordering::Relaxed);
+            tell(Outcome { received, ..std::mem::take(&mut self.outcome) });
+        }
+    }
+}
+
+impl std::fmt::Debug for Noted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Noted").field("outcome", &self.outcome).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    fn told(act: impl FnOnce(Noted)) -> Outcome {
+        let outcome = Arc::new(Mutex::new(None));
+        let told = Arc::clone(&outcome);
+        act(Noted::with(move |outcome| *told.lock().unwrap() = Some(outcome)));
+        outcome.lock().unwrap().take().unwrap()
+    }
+
+    #[test]
+    fn an_attempt_that_nobody_ends_was_given_up() {
+        let received = Arc::new(AtomicU64::new(7));
+        let outcome = told(|mut noted| noted.answering(200, received));
+        assert_eq!((outcome.end, outcome.status, outcome.received), (End::GivenUp, Some(200), 7));
+    }
+
+    #[test]
+    fn the_end_is_told_once_with_what_was_heard() {
+        let usage = Usage { input_tokens: Some(3), ..Usage::default() };
+        let outcome = told(|mut noted| {
+            noted.heard(&Event::Tier("flex".into()));
+            noted.heard(&Event::Finished { usage, truncated: None });
+            noted.ended(End::Failed, Some(429));
+        });
+        assert_eq!((outcome.end, outcome.status, outcome.usage), (End::Failed, Some(429), usage));
+        assert_eq!(outcome.tier.as_deref(), Some("flex"));
+    }
+}

@@ -1,0 +1,180 @@
+//! The book as AI may know it: without the files that the author keeps from it.
+//!
+//! [`without`] makes a smaller [`Book`], and everything that a persona gets is made of that book alone, so that no text, name, alias, title, summary or path of
+//! such a file can stand in a result, a near name, a count, a path or an error, whatever is asked, and no tool needs to know of it. What other files
+//! say of it is theirs, and stays: but an entry that shows a private file (`![[file]]`), or a name that only such a file gives (`[[slug]]`), is read again without it.
+
+use std::collections::BTreeSet;
+
+use super::with_text;
+use crate::domain::book::Book;
+use crate::domain::ids::BookPath;
+use crate::domain::links::{self, Targets};
+
+/// Returns the book without [`Book::private`]; `None` where there is nothing to leave out.
+pub fn without(book: &Book) -> Option<Book> {
+    if book.private.is_empty() && book.settings.ai_never.is_empty() {
+        return None;
+    }
+    let is_open = |path: &BookPath| !book.private.contains(path);
+    let mut open = book.clone();
+    open.chapters.retain(|chapter| is_open(&chapter.path));
+    open.entries.retain(|entry| is_open(&entry.path));
+    for entry in &mut open.entries {
+        entry.soul.take_if(|soul| !is_open(&soul.path));
+        entry.warnings.retain(|warning| is_open(&warning.path));
+    }
+    open.notes.retain(|note| is_open(&note.path));
+    open.others.retain(is_open);
+    open.not_canon.retain(|path, _| is_open(path));
+    open.embedded.retain(|path, _| is_open(path));
+    open.old_mac.retain(is_open);
+    open.warnings.retain(|warning| is_open(&warning.path));
+    let below = |folder: &String, dir: &String| folder == dir || folder.starts_with(&format!("{dir}/"));
+    open.folders.retain(|folder| !book.settings.ai_never.iter().any(|dir| below(folder, dir)));
+    open.settings.ai_never.clear();
+    open.private.clear();
+    for path in showing(book) {
+        let text = open.entry(&path).filter(|entry| entry.path == path).map(|entry| entry.text.clone());
+        if let Some(text) = text {
+            open = with_text(&open, &path, text);
+        }
+    }
+    Some(open)
+}
+
+/// The files of entries that show a private file, or another file that does.
+fn showing(book: &Book) -> BTreeSet<BookPath> {
+    let texts = texts(book);
+    let linked: Vec<_> = texts.iter().filter(|(_, text)| text.contains("[[")).collect();
+    if linked.is_empty() {
+        return BTreeSet::new();
+    }
+    let targets = Targets::of(texts.iter().map(|(path, _)| *path));
+    let leads = |text: &str, to: &BTreeSet<BookPath>, all: bool| {
+        let links = links::links(text);
+        links
+            .iter()
+            .any(|l| (all || l.is_embed) && targets.find(l.target).is_some_and(|path| to.contains(path)))
+    };
+    let mut through = book.private.clone();
+    loop {
+        let more =
+            linked.iter().filter(|(path, text)| !through.contains(*path) && leads(text, &through, false));
+        let more: Vec<BookPath> = more.map(|(path, _)| (*path).clone()).collect();
+        if more.is_empty() {
+            break;
+        }
+        through.extend(more);
+    }
+    let named = linked.iter().filter(|(_, text)| leads(text, &book.private, true));
+    let named: Vec<BookPath> = named.map(|(path, _)| (*path).clone()).collect();
+    through.into_iter().chain(named).filter(|path| !book.private.contains(path)).collect()
+}
+
+fn texts(book: &Book) -> Vec<(&BookPath, &str)> {
+    let chapters = book.chapters.iter().map(|c| (&c.path, &*c.text));
+    let entries = book.entries.iter().map(|e| (&e.path, &*e.text));
+    let souls = book.entries.iter().filter_map(|e| e.soul.as_ref()).map(|soul| (&soul.path, &*soul.text));
+    let notes = book.notes.iter().map(|note| (&note.path, &*note.text));
+    let embedded = book.embedded.iter().map(|(path, text)| (path, &**text));
+    chapters.chain(entries).chain(souls).chain(notes).chain(embedded).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::store::book::read;
+
+    fn book(files: &[(&str, &str)]) -> Book {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        read(dir.path()).unwrap()
+    }
+
+    fn open(files: &[(&str, &str)]) -> Book {
+        without(&book(files)).unwrap()
+    }
+
+    #[test]
+    fn a_book_without_a_mark_is_taken_as_it_is() {
+        assert!(without(&book(&[("manuscript/1.md", "One")])).is_none());
+    }
+
+    #[test]
+    fn every_kind_of_file_can_be_kept_from_ai() {
+        let never = "---\nai: never\n---\nSecret.\n";
+        let open = open(&[
+            ("manuscript/1.md", "# One\n"),
+            ("manuscript/2.md", "+++\nai = \"never\"\n+++\n# Secret\n"),
+            ("manuscript/3.md", "{\n\"ai\": \"never\"\n}\nSecret.\n"),
+            ("codex/characters/mira/dossier.md", "# Mira\n"),
+            ("codex/characters/mira/soul.md", never),
+            ("codex/characters/secret.md", never),
+            ("codex/characters.md", "---\nai: never\n---\n## Secretia\n\nOne.\n\n## Secreto\n\nTwo.\n"),
+            ("codex/items/key.md", "# Key\n\nai:: never\n\nSecret.\n"),
+            ("notes/secret.md", never),
+            ("loose/secret.md", never),
+        ]);
+        assert!(!format!("{open:?}").to_lowercase().contains("secret"), "{open:?}");
+        assert_eq!((open.chapters.len(), open.entries.len(), open.notes.len()), (1, 1, 0));
+        assert!(open.private.is_empty());
+    }
+
+    #[test]
+    fn a_folder_of_the_settings_is_kept_with_everything_below_it_and_one_that_is_missing_is_told() {
+        let files = [
+            ("scritorio.toml", "[ai]\nnever = [\"notes/private/\", \"codex/items/key.md\", \"gone\"]\n"),
+            ("notes/private/deep/secret.md", "Secret."),
+            ("notes/privateer.md", "Open."),
+            ("codex/items/key.md", "# Secret\n"),
+        ];
+        let full = book(&files);
+        assert_eq!(full.private.len(), 2);
+        assert!(full.warnings.iter().any(|w| w.message.contains("`gone`")), "{:?}", full.warnings);
+        let open = open(&files);
+        assert_eq!((open.notes.len(), open.entries.len()), (1, 0));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_a_private_file_is_no_way_around() {
+        let dir = tempfile::tempdir().unwrap();
+        for folder in ["manuscript", "notes/private"] {
+            fs::create_dir_all(dir.path().join(folder)).unwrap();
+        }
+        fs::write(dir.path().join("scritorio.toml"), "[ai]\nnever = ['notes/private']\n").unwrap();
+        fs::write(dir.path().join("notes/private/s.md"), "Secret.").unwrap();
+        std::os::unix::fs::symlink("../notes/private/s.md", dir.path().join("manuscript/1.md")).unwrap();
+        let open = without(&read(dir.path()).unwrap()).unwrap();
+        assert!(open.chapters.is_empty() && open.notes.is_empty());
+    }
+
+    #[test]
+    fn what_an_entry_shows_of_a_private_file_is_gone_too() {
+        let open = open(&[
+            ("codex/characters/mira.md", "---\nfriend: \"[[old-heron]]\"\n---\n![[plan]]\n\nShe flies.\n"),
+            ("codex/characters/old-heron.md", "---\nai: never\nname: Adrian Secret\n---\nSecret.\n"),
+            ("notes/plan.md", "![[fate]]\n"),
+            ("notes/fate.md", "---\nai: never\n---\nSecret end.\n"),
+        ]);
+        assert!(!format!("{open:?}").contains("Secret"), "{open:?}");
+        assert_eq!(open.entries[0].summary, "She flies.");
+    }
+
+    #[test]
+    fn unsaved_text_sets_the_mark_and_takes_it_off() {
+        let full = book(&[("notes/n.md", "Text.\n"), ("notes/m.md", "---\nai: never\n---\n")]);
+        let path = |raw| BookPath::new(raw).unwrap();
+        let marked = with_text(&full, &path("notes/n.md"), "---\nai: never\n---\nText.\n");
+        assert_eq!(marked.private.len(), 2);
+        let free = with_text(&full, &path("notes/m.md"), "Text.\n");
+        assert!(free.private.is_empty());
+    }
+}

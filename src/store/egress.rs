@@ -1,0 +1,308 @@
+//! What left this machine: `.scritorio/ledger/<machine>.jsonl`, only ever appended to, and left alone by git.
+//!
+//! Each attempt to ask a server is two lines. The first is on the disk before the first byte leaves, and says where it goes, how much it is and which
+//! stretches of which files it holds. The second says how it ended; where the program was killed there is none. Holds metadata and hashes, never a word
+//! of the book, of a question or of an answer, and no key.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::conversation::Usage;
+use crate::domain::ids::{BookPath, SessionId, TurnId};
+
+use super::{home, jsonl, machine};
+
+const FOLDER: &str = "ledger";
+
+/// An attempt to ask a server, as it was noted before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sent {
+    /// What for.
+    pub purpose: Purpose,
+    /// The conversation; `None` outside of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    /// The turn; `None` outside of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnId>,
+    /// A URL without credentials.
+    pub destination: String,
+    /// Provider's name.
+    pub provider: String,
+    /// Model's name.
+    pub model: String,
+    /// Tier that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<String>,
+    /// Bytes of the body.
+    pub bytes: usize,
+    /// SHA-256 of the body, lowercase hex.
+    pub sha256: String,
+    /// Names of the tools on offer.
+    #[serde(default)]
+    pub tools: Vec<String>,
+    /// What the author said in it.
+    #[serde(default)]
+    pub author: Said,
+    /// The stretches of the book's files in it.
+    #[serde(default)]
+    pub spans: Vec<Span>,
+}
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Purpose {
+    /// An answer.
+    Turn,
+    /// Vectors of texts.
+    Embeddings,
+}
+
+/// The author's own messages in a request, by their length alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// How many.
+    pub messages: usize,
+    /// Characters of all.
+    pub chars: usize,
+}
+
+/// A stretch of a file of the book that is in a body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    /// The file.
+    pub path: BookPath,
+    /// First byte in the file.
+    pub start: usize,
+    /// Byte behind its last.
+    pub end: usize,
+    /// SHA-256 of the file's bytes there, lowercase hex.
+    pub sha256: String,
+    /// Words.
+    pub words: usize,
+    /// How it got into the body.
+    pub through: Through,
+    /// Whether it is in the body byte for byte; else its words are, with other marks or spaces between them.
+    pub exact: bool,
+}
+
+/// How a stretch got into a body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Through {
+    /// A tool returned it, in this turn or an earlier one.
+    Tool(String),
+    /// The context message, where a model has no tools.
+    Context,
+    /// The system prompt, which holds what the book says to its board.
+    Prompt,
+    /// The model had said it, and it was sent back.
+    Model,
+    /// A text that is to become a vector.
+    Text,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ended {
+    /// `answered`, `failed` or `given_up`.
+    pub end: String,
+    /// HTTP status, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// Bytes of the answer that arrived.
+    pub received: u64,
+    /// Tier that the server said it used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<String>,
+    /// Tokens and cost, as far as the server told.
+    #[serde(default)]
+    pub usage: Usage,
+}
+
+/// An attempt with its end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    /// Machine that it left.
+    pub machine: String,
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// What was noted before.
+    pub sent: Sent,
+    /// What was noted after; `None`: no end was recorded, since the program was killed.
+    pub ended: Option<Ended>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    v: u32,
+    id: String,
+    at: String,
+    #[serde(flatten)]
+    event: Event,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+enum Event {
+    Sent(Box<Sent>),
+    Ended(Ended),
+}
+
+/// The ledger of one book, as this machine writes it. Opening one writes nothing.
+#[derive(Debug, Clone)]
+pub struct Egress {
+    root: PathBuf,
+    data: PathBuf,
+}
+
+impl Egress {
+    /// Takes the book in `root`; `data` is the program's data folder, which holds this machine's name.
+    pub fn new(root: &Path, data: &Path) -> Self {
+        Self { root: root.to_path_buf(), data: data.to_path_buf() }
+    }
+
+    /// Notes an attempt, durably: when this returns it is on the disk. Makes `.scritorio`. Returns its id.
+    pub fn sending(&self, sent: Sent) -> io::Result<String> {
+        let id = format!("e-{}", ulid::Ulid::generate());
+        self.append(&id, Event::Sent(Box::new(sent)), true)?;
+        Ok(id)
+    }
+
+    /// Notes how an attempt ended. Nothing waits for the disk: the next attempt does.
+    pub fn ended(&self, id: &str, ended: Ended) -> io::Result<()> {
+        self.append(id, Event::Ended(ended), false)
+    }
+
+    fn append(&self, id: &str, event: Event, durable: bool) -> io::Result<()> {
+        let machine = machine::name(&self.data, true)?;
+        let path = home::make(&self.root, &format!("{FOLDER}/{machine}.jsonl"))?;
+        let line = Line { v: jsonl::VERSION, id: id.to_owned(), at: super::now(), event };
+        if durable { jsonl::append(&path, &[line]) } else { jsonl::append_soon(&path, &[line]) }
+    }
+
+    /// Reads what left any machine with this book, oldest first, and how many lines could not be read. An end without a beginning counts among these.
+    pub fn read(&self) -> io::Result<(Vec<Attempt>, usize)> {
+        let entries = match std::fs::read_dir(home::path(&self.root, FOLDER)?) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok((vec![], 0)),
+            other => other?,
+        };
+        let (mut attempts, mut skipped) = (vec![], 0);
+        for entry in entries {
+            let name = entry?.file_name();
+            let Some(machine) = name.to_str().and_then(|n| n.strip_suffix(".jsonl")) else { continue };
+            if home::file_name(machine, "").is_err() {
+                continue;
+            }
+            let path = home::path(&self.root, &format!("{FOLDER}/{machine}.jsonl"))?;
+            let lines = jsonl::read::<Line>(&path)?;
+            skipped += lines.skipped;
+            let mut known: HashMap<String, usize> = HashMap::new();
+            for line in lines.records {
+                match line.event {
+                    Event::Sent(sent) => {
+                        known.insert(line.id, attempts.len());
+                        let machine = machine.to_owned();
+                        attempts.push(Attempt { machine, at: line.at, sent: *sent, ended: None });
+                    }
+                    Event::Ended(ended) => match known.get(&line.id) {
+                        Some(at) => attempts[*at].ended = Some(ended),
+                        None => skipped += 1,
+                    },
+                }
+            }
+        }
+        attempts.sort_by(|a: &Attempt, b: &Attempt| a.at.cmp(&b.at));
+        Ok((attempts, skipped))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn sent(bytes: usize) -> Sent {
+        Sent {
+            purpose: Purpose::Turn,
+            session: Some(SessionId::new("s-1")),
+            turn: Some(TurnId::new("t-1")),
+            destination: "https://example.org/v1/responses".into(),
+            provider: "openai".into(),
+            model: "m".into(),
+            tier: Some("flex".into()),
+            bytes,
+            sha256: "00".into(),
+            tools: vec!["search_codex".into()],
+            author: Said { messages: 1, chars: 12 },
+            spans: vec![Span {
+                path: BookPath::new("manuscript/01.md").unwrap(),
+                start: 3,
+                end: 9,
+                sha256: "ff".into(),
+                words: 5,
+                through: Through::Tool("get_manuscript_context".into()),
+                exact: true,
+            }],
+        }
+    }
+
+    fn ended() -> Ended {
+        Ended {
+            end: "answered".into(),
+            status: Some(200),
+            received: 7,
+            tier: Some("default".into()),
+            usage: Usage { input_tokens: Some(3), ..Usage::default() },
+        }
+    }
+
+    fn ledger(folder: &Path) -> Egress {
+        fs::create_dir_all(folder.join("book")).unwrap();
+        Egress::new(&folder.join("book"), &folder.join("data"))
+    }
+
+    #[test]
+    fn an_attempt_is_read_back_with_its_end_and_one_without_an_end_stays_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = ledger(folder.path());
+        assert_eq!(ledger.read().unwrap(), (vec![], 0));
+        assert!(!folder.path().join("book/.scritorio").exists(), "reading makes nothing");
+        let first = ledger.sending(sent(1)).unwrap();
+        ledger.sending(sent(2)).unwrap();
+        ledger.ended(&first, ended()).unwrap();
+        let (attempts, skipped) = ledger.read().unwrap();
+        assert_eq!((attempts.len(), skipped), (2, 0));
+        assert_eq!((&attempts[0].sent, &attempts[0].ended), (&sent(1), &Some(ended())));
+        assert_eq!((attempts[1].sent.bytes, &attempts[1].ended), (2, &None));
+    }
+
+    #[test]
+    fn git_leaves_it_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        ledger(folder.path()).sending(sent(1)).unwrap();
+        let ignored = fs::read_to_string(folder.path().join("book/.scritorio/.gitignore")).unwrap();
+        assert!(ignored.lines().any(|line| line == "/ledger/"));
+    }
+
+    #[test]
+    fn a_torn_line_and_an_end_of_nothing_are_counted_and_cost_themselves_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = ledger(folder.path());
+        ledger.sending(sent(1)).unwrap();
+        ledger.ended("e-none", ended()).unwrap();
+        let file = fs::read_dir(folder.path().join("book/.scritorio/ledger")).unwrap().next().unwrap();
+        let path = file.unwrap().path();
+        let mut bytes = fs::read(&path).unwrap();
+        bytes.extend_from_slice(b"{\"v\":1,\"id\":\"e-x\",\"eve");
+        fs::write(&path, bytes).unwrap();
+        ledger.sending(sent(2)).unwrap();
+        let (attempts, skipped) = ledger.read().unwrap();
+        assert_eq!((attempts.len(), skipped), (2, 2));
+    }
+}

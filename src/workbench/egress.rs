@@ -1,0 +1,469 @@
+//! What leaves the machine, noted before it leaves: which request, whereto, and which stretches of which files it holds.
+//!
+//! The stretches are found in what is sent, not in what somebody says was sent: the texts of every item of the request (results of tools, resent turns, the
+//! context message, what the model had said, the prompt) are compared with every file of the book, and each stretch that is found must stand in the body.
+//! What the author said is told by its length alone. Runs of less than five words are told only where a tool gives them as the text of a file.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::canon::stretches;
+use crate::config;
+use crate::domain::book::Book;
+use crate::domain::conversation::{Failure, FailureKind};
+use crate::domain::ids::{BookPath, SessionId, TurnId};
+use crate::domain::passage::{count_words, sha256_hex};
+use crate::providers::{BoxFuture, Carried, End, Item, Noted, Outcome, Request, Sending, Witness};
+use crate::store::egress::{Egress, Ended, Purpose, Said, Sent, Span, Through};
+
+use super::Workbench;
+
+/// Keys under which a tool gives text of the file that `path` beside them names.
+const TEXTS: [&str; 3] = ["text", "excerpt", "currentMarkdown"];
+
+/// A text of a file, with the file that it is from.
+pub(super) type Known = (BookPath, String);
+
+/// Notes in the book's ledger.
+pub(super) struct Ledgered {
+    egress: Egress,
+    session: Option<SessionId>,
+    turn: Option<TurnId>,
+    /// The whole book as the author has it, unsaved text included.
+    book: Arc<Book>,
+    /// Texts that may be too short to be found by themselves.
+    known: Vec<Known>,
+}
+
+impl Workbench {
+    /// Returns the ledger of what leaves this machine.
+    pub(super) fn egress(&self) -> Egress {
+        Egress::new(self.root(), &self.inner.surroundings.folders.data)
+    }
+
+    /// Returns who notes what leaves the machine in a turn; outside of one there is none.
+    pub(super) fn witness(
+        &self,
+        turn: Option<(SessionId, TurnId)>,
+        book: &Arc<Book>,
+        known: Vec<Known>,
+    ) -> Arc<dyn Witness> {
+        let (session, turn) = turn.unzip();
+        Arc::new(Ledgered { egress: self.egress(), session, turn, book: Arc::clone(book), known })
+    }
+}
+
+impl Witness for Ledgered {
+    fn sending<'a>(&'a self, sending: Sending<'a>) -> BoxFuture<'a, Result<Noted, Failure>> {
+        Box::pin(async move {
+            let egress = self.egress.clone();
+            let parts = parts(&sending);
+            let told = self.sent(&sending);
+            let (book, known, body) = (Arc::clone(&self.book), self.known.clone(), sending.body.to_owned());
+            // Made where the line is written: a turn that is stopped meanwhile has its end, too.
+            let noted = tokio::task::spawn_blocking(move || {
+                let spans = spans(&book, &known, parts, &body);
+                let id = egress.sending(Sent { spans, ..told })?;
+                Ok::<_, std::io::Error>(Noted::with(move |outcome| {
+                    // An end that can't be noted is a missing end, which the report tells of.
+                    let _ = egress.ended(&id, ended(outcome));
+                }))
+            });
+            let failed = |why: String| {
+                Failure {
+                kind: FailureKind::Work,
+                message: format!(
+                    "Nothing was sent: what leaves this machine could not be noted in .scritorio/ledger ({why})."
+                ),
+                hint: "See that the book's folder can be written to and that the disk is not full, then ask again."
+                    .into(),
+            }
+            };
+            noted.await.map_err(|e| failed(e.to_string()))?.map_err(|e| failed(e.to_string()))
+        })
+    }
+}
+
+impl Ledgered {
+    /// What is noted of a request, without the stretches.
+    fn sent(&self, sending: &Sending<'_>) -> Sent {
+        let body: Value = serde_json::from_str(sending.body).unwrap_or_default();
+        let (purpose, model, author) = match sending.of {
+            Carried::Conversation(request) => {
+                let leaves = Leaves::of(&body);
+                (Purpose::Turn, request.model.as_str(), said_by_author(request, &leaves))
+            }
+            Carried::Texts { model, .. } => (Purpose::Embeddings, model, Said::default()),
+        };
+        let name = |tool: &Value| {
+            let name = [&tool["name"], &tool["function"]["name"], &tool["type"]];
+            name.into_iter().find_map(Value::as_str).map(str::to_owned)
+        };
+        Sent {
+            purpose,
+            session: self.session.clone(),
+            turn: self.turn.clone(),
+            destination: sending.destination.to_owned(),
+            provider: sending.provider.to_owned(),
+            model: model.to_owned(),
+            tier: body["service_tier"].as_str().map(str::to_owned),
+            bytes: sending.body.len(),
+            sha256: sha256_hex(sending.body),
+            tools: body["tools"].as_array().into_iter().flatten().filter_map(name).collect(),
+            author,
+            spans: vec![],
+        }
+    }
+}
+
+fn ended(outcome: Outcome) -> Ended {
+    let Outcome { end, status, received, tier, usage } = outcome;
+    let end = match end {
+        End::Answered => "answered",
+        End::Failed => "failed",
+        End::GivenUp => "given_up",
+    };
+    Ended { end: end.to_owned(), status, received, tier, usage }
+}
+
+fn said_by_author(request: &Request, body: &Leaves) -> Said {
+    let said = request.items.iter().filter_map(|item| match item {
+        Item::Author(text) if body.hold(text) => Some(text.chars().count()),
+        _ => None,
+    });
+    said.fold(Said::default(), |all, chars| Said { messages: all.messages + 1, chars: all.chars + chars })
+}
+
+/// A text in a request that may be of the book.
+struct Part {
+    text: String,
+    through: Through,
+    /// Whether it is the prompt, of which only what `scritorio.toml` says to the board is of the book.
+    is_prompt: bool,
+    /// What the text is said to be: a path of the book, where something beside it says so.
+    near: Vec<String>,
+    /// Whether all of it is said to be text of that file, so that it counts however short it is.
+    is_text: bool,
+}
+
+impl Part {
+    fn of(text: impl Into<String>, through: Through) -> Self {
+        Self { text: text.into(), through, is_prompt: false, near: vec![], is_text: false }
+    }
+}
+
+/// Every text of a request but the author's own.
+fn parts(sending: &Sending<'_>) -> Vec<Part> {
+    let request = match sending.of {
+        Carried::Conversation(request) => request,
+        Carried::Texts { texts, .. } => {
+            return texts.iter().map(|text| Part::of(text, Through::Text)).collect();
+        }
+    };
+    let mut parts =
+        vec![Part { is_prompt: true, ..Part::of(request.instructions.as_str(), Through::Prompt) }];
+    for item in &request.items {
+        match item {
+            Item::Author(_) => {}
+            Item::Context(text) => parts.push(Part::of(text.as_str(), Through::Context)),
+            Item::Persona(text) => parts.push(Part::of(text.as_str(), Through::Model)),
+            Item::Call { arguments, .. } => {
+                let leaves = Leaves::in_text(arguments).0;
+                parts.extend(leaves.into_iter().map(|text| Part::of(text, Through::Model)));
+            }
+            Item::Raw(value) => {
+                let leaves = Leaves::of(value).0;
+                parts.extend(leaves.into_iter().map(|text| Part::of(text, Through::Model)));
+            }
+            Item::Output { name, output, .. } => match serde_json::from_str(output) {
+                Ok(value) => of_output(&value, name, &[], &mut parts),
+                Err(_) => parts.push(Part::of(output.as_str(), Through::Tool(name.clone()))),
+            },
+        }
+    }
+    parts
+}
+
+/// The texts in the result of a tool, each with the paths that stand around it.
+fn of_output(value: &Value, tool: &str, near: &[String], parts: &mut Vec<Part>) {
+    match value {
+        Value::Object(fields) => {
+            let own = fields.get("path").and_then(Value::as_str);
+            let near: Vec<String> =
+                own.map(str::to_owned).into_iter().chain(near.iter().cloned()).take(4).collect();
+            for (key, value) in fields {
+                let Some(text) = value.as_str() else {
+                    of_output(value, tool, &near, parts);
+                    continue;
+                };
+                let is_text = own.is_some() && TEXTS.contains(&key.as_str());
+                let part = Part::of(text, Through::Tool(tool.to_owned()));
+                parts.push(Part { near: near.clone(), is_text, ..part });
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| of_output(item, tool, near, parts)),
+        Value::String(text) => {
+            let part = Part::of(text.as_str(), Through::Tool(tool.to_owned()));
+            parts.push(Part { near: near.to_vec(), ..part });
+        }
+        _ => {}
+    }
+}
+
+/// The stretches of the book in a body, each once, by file and place.
+fn spans(book: &Book, known: &[Known], parts: Vec<Part>, body: &str) -> Vec<Span> {
+    let leaves =
+        serde_json::from_str(body).map_or_else(|_| Leaves(vec![body.to_owned()]), |v| Leaves::of(&v));
+    let whole: HashSet<&str> = leaves.0.iter().map(String::as_str).collect();
+    let parts: Vec<Part> = parts.into_iter().filter(|part| !part.text.trim().is_empty()).collect();
+    let files = files(book);
+    let texts: Vec<&str> = files.iter().map(|(_, text)| *text).collect();
+    let said: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
+    let meant = |text: usize, file: usize| parts[text].near.iter().any(|path| path == files[file].0.as_str());
+    let settings = |file: usize| files[file].0.as_str() == config::book::FILE;
+    let mut all: Vec<Span> = vec![];
+    let mut note = |file: usize, range: std::ops::Range<usize>, through: &Through, exact: bool| {
+        let (path, text) = &files[file];
+        let is_known = |span: &Span| span.path == *path && span.start == range.start && span.end == range.end;
+        if let Some(stretch) = text.get(range.clone()).filter(|_| !all.iter().any(is_known)) {
+            all.push(Span {
+                path: path.clone(),
+                start: range.start,
+                end: range.end,
+                sha256: sha256_hex(stretch),
+                words: count_words(stretch),
+                through: through.clone(),
+                exact,
+            });
+        }
+    };
+    for (part, found) in parts.iter().zip(stretches::find(&texts, &said, &meant)) {
+        let is_whole = whole.contains(part.text.as_str());
+        let short = part.is_text && found.is_empty();
+        for stretch in found {
+            let words = part.text.get(stretch.said.clone()).unwrap_or_default();
+            if (is_whole || leaves.hold(words)) && (!part.is_prompt || settings(stretch.file)) {
+                note(stretch.file, stretch.range, &part.through, stretch.exact);
+            }
+        }
+        let file =
+            files.iter().position(|(path, _)| part.near.first().is_some_and(|near| near == path.as_str()));
+        if let Some(file) = file.filter(|_| short && (is_whole || leaves.hold(&part.text)))
+            && let Some(range) = stretches::find_in(texts[file], &part.text)
+        {
+            note(file, range, &part.through, true);
+        }
+    }
+    for (path, text) in known.iter().filter(|(_, text)| leaves.hold(text)) {
+        let Some(file) = files.iter().position(|(p, _)| p == path) else { continue };
+        let Some(range) = stretches::find_in(texts[file], text) else { continue };
+        let through = if settings(file) { Through::Prompt } else { Through::Context };
+        note(file, range, &through, true);
+    }
+    all.retain({
+        let spans = all.clone();
+        move |span| !spans.iter().any(|other| is_within(span, other))
+    });
+    all.sort_by(|a, b| (&a.path, a.start, a.end).cmp(&(&b.path, b.start, b.end)));
+    all
+}
+
+/// Whether a stretch is a part of a longer one.
+fn is_within(span: &Span, other: &Span) -> bool {
+    span.path == other.path
+        && other.start <= span.start
+        && span.end <= other.end
+        && (span.start, span.end) != (other.start, other.end)
+}
+
+/// Every text of the book, once, with its path.
+fn files(book: &Book) -> Vec<(BookPath, &str)> {
+    let mut seen = HashSet::new();
+    let chapters = book.chapters.iter().map(|c| (&c.path, &*c.text));
+    let entries = book.entries.iter().map(|e| (&e.path, &*e.text));
+    let souls = book.entries.iter().filter_map(|e| e.soul.as_ref()).map(|soul| (&soul.path, &*soul.text));
+    let notes = book.notes.iter().map(|note| (&note.path, &*note.text));
+    let embedded = book.embedded.iter().map(|(path, text)| (path, &**text));
+    let all = chapters.chain(entries).chain(souls).chain(notes).chain(embedded);
+    let mut files: Vec<(BookPath, &str)> = all
+        .filter(|(path, _)| seen.insert((*path).clone()))
+        .map(|(path, text)| (path.clone(), text))
+        .collect();
+    if let (Some(text), Ok(path)) = (&book.settings_text, BookPath::new(config::book::FILE)) {
+        files.push((path, text));
+    }
+    files
+}
+
+/// The strings in a JSON document; a string that is JSON itself (arguments and results of tools) as the strings in that.
+struct Leaves(Vec<String>);
+
+impl Leaves {
+    fn of(value: &Value) -> Self {
+        let mut leaves = Self(vec![]);
+        leaves.add(value);
+        leaves
+    }
+
+    fn in_text(text: &str) -> Self {
+        let mut leaves = Self(vec![]);
+        leaves.add_text(text);
+        leaves
+    }
+
+    fn add(&mut self, value: &Value) {
+        match value {
+            Value::String(text) => self.add_text(text),
+            Value::Array(items) => items.iter().for_each(|item| self.add(item)),
+            Value::Object(fields) => fields.values().for_each(|value| self.add(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn add_text(&mut self, text: &str) {
+        let inner = text.starts_with(['{', '[']).then(|| serde_json::from_str::<Value>(text).ok()).flatten();
+        match inner {
+            Some(value) => self.add(&value),
+            None => self.0.push(text.to_owned()),
+        }
+    }
+
+    fn hold(&self, text: &str) -> bool {
+        !text.is_empty() && self.0.iter().any(|leaf| leaf.contains(text))
+    }
+}
+
+/// What the book says to a member of its board, which the prompt holds.
+pub(super) fn words_to(member: &str, book: &Book) -> Vec<Known> {
+    let Ok(path) = BookPath::new(config::book::FILE) else { return vec![] };
+    let words = book.settings.board.get(member).map(|board| [&board.notes, &board.editable]);
+    let words = words.into_iter().flatten().flatten();
+    words.map(|words| (path.clone(), words.trim().to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::ids::CallId;
+    use crate::providers::{Options, ToolChoice};
+    use crate::workbench::{Overrides, Surroundings};
+
+    const CHAPTER: &str = "# One\n\nMira counted \"seven\" gulls on the wall.\nThen she went home.\n";
+
+    fn bench(folder: &std::path::Path) -> Workbench {
+        let root = folder.join("book");
+        fs::create_dir_all(root.join("manuscript")).unwrap();
+        fs::write(root.join("manuscript/01.md"), CHAPTER).unwrap();
+        fs::write(root.join("manuscript/02.md"), "Short one.\n").unwrap();
+        fs::write(root.join("scritorio.toml"), "[board.writing-coach]\nnotes = \"Be kind.\"\n").unwrap();
+        Workbench::open_in(&root, Overrides::default(), Surroundings::in_folders(folder)).unwrap()
+    }
+
+    fn request(items: Vec<Item>) -> Request {
+        Request {
+            model: "m".into(),
+            instructions: "You read. Be kind.".into(),
+            items,
+            question: 0,
+            fresh: 0,
+            previous_response_id: None,
+            tools: vec![],
+            tool_choice: ToolChoice::Auto,
+            options: Options::default(),
+        }
+    }
+
+    fn output(text: &Value) -> Item {
+        Item::Output { call_id: CallId::new("c"), name: "read".into(), output: text.to_string() }
+    }
+
+    async fn noted(bench: &Workbench, request: &Request, body: &Value) -> Sent {
+        let book = bench.book();
+        let turn = Some((SessionId::new("s-1"), TurnId::new("t-1")));
+        let witness = bench.witness(turn, &book, words_to("writing-coach", &book));
+        let body = body.to_string();
+        let of = Carried::Conversation(request);
+        let sending = Sending { destination: "https://example.org", provider: "openai", body: &body, of };
+        drop(witness.sending(sending).await.unwrap());
+        bench.egress().read().unwrap().0.remove(0).sent
+    }
+
+    #[tokio::test]
+    async fn a_stretch_is_told_by_file_place_and_hash_and_the_author_by_length() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let told = json!({ "units": [
+            { "path": "manuscript/01.md", "text": CHAPTER.trim_end() },
+            { "path": "manuscript/02.md", "text": "Short one." },
+        ] });
+        let request = request(vec![Item::Author("Who is Mira?".into()), output(&told)]);
+        let body = json!({ "instructions": "You read. Be kind.", "service_tier": "flex",
+            "tools": [{ "type": "function", "name": "read" }],
+            "input": ["User: Who is Mira?", { "output": told.to_string() }] });
+        let sent = noted(&bench, &request, &body).await;
+        assert_eq!((sent.bytes, &sent.sha256), (body.to_string().len(), &sha256_hex(body.to_string())));
+        assert_eq!(sent.author, Said { messages: 1, chars: 12 });
+        assert_eq!((sent.tier.as_deref(), &*sent.tools), (Some("flex"), &["read".to_owned()][..]));
+        let spans: Vec<_> = sent.spans.iter().map(|s| (s.path.as_str(), s.start, s.end, s.exact)).collect();
+        let toml = bench.book().settings_text.clone().unwrap();
+        let kind = toml.find("Be kind.").unwrap();
+        assert_eq!(
+            spans,
+            [
+                ("manuscript/01.md", 0, CHAPTER.len() - 1, true),
+                ("manuscript/02.md", 0, 10, true),
+                ("scritorio.toml", kind, kind + 8, true),
+            ]
+        );
+        assert_eq!(sent.spans[0].sha256, sha256_hex(CHAPTER.trim_end()));
+        assert_eq!(sent.spans[0].through, Through::Tool("read".into()));
+    }
+
+    #[tokio::test]
+    async fn what_is_not_in_the_body_is_not_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let told = json!({ "path": "manuscript/01.md", "text": CHAPTER });
+        let request = request(vec![output(&told), Item::Persona("She counted gulls.".into())]);
+        let sent = noted(&bench, &request, &json!({ "input": "She counted gulls." })).await;
+        assert_eq!(sent.spans, []);
+    }
+
+    #[tokio::test]
+    async fn what_the_model_quotes_is_told_when_it_is_sent_back_and_what_the_author_quotes_is_theirs() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let words = "Mira counted \"seven\" gulls on the wall.";
+        let author = request(vec![Item::Author(words.into())]);
+        assert_eq!(noted(&bench, &author, &json!({ "input": words })).await.spans, []);
+        let folder = tempfile::tempdir().unwrap();
+        let bench = self::bench(folder.path());
+        let raw = json!({ "type": "message", "content": [{ "text": format!("You wrote: {words}") }] });
+        let model = request(vec![Item::Raw(raw.clone())]);
+        let spans = noted(&bench, &model, &json!({ "input": [raw] })).await.spans;
+        assert_eq!(spans.len(), 1);
+        assert_eq!((&spans[0].through, &CHAPTER[spans[0].start..spans[0].end]), (&Through::Model, words));
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn what_can_not_be_noted_is_not_sent() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        // A file stands where the folder would be.
+        fs::create_dir(bench.root().join(".scritorio")).unwrap();
+        fs::write(bench.root().join(".scritorio/ledger"), "").unwrap();
+        let request = request(vec![]);
+        let witness = bench.witness(None, &bench.book(), vec![]);
+        let of = Carried::Conversation(&request);
+        let sending = Sending { destination: "https://example.org", provider: "openai", body: "{}", of };
+        let failure = witness.sending(sending).await.unwrap_err();
+        assert!(failure.message.starts_with("Nothing was sent") && !failure.hint.is_empty(), "{failure:?}");
+    }
+}

@@ -1,0 +1,289 @@
+//! What the author keeps from AI (`ai: never`): which book a persona works with, and what of a conversation may be sent again.
+//!
+//! A persona gets a smaller book ([`crate::store::book::without`]), made before any tool sees it. Of the open document, if it is private, the model learns that there is one
+//! and nothing else; a selection from it is not captured. A turn that had read a file before it was marked is not sent again, and no server that has kept
+//! such a turn is asked to go on from it. The author's own words are the author's: what they say of such a file is sent as they say it.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use serde_json::Value;
+
+use crate::canon::stretches;
+use crate::domain::book::Book;
+use crate::domain::conversation::{Failure, FailureKind};
+use crate::domain::ids::BookPath;
+use crate::domain::privacy;
+use crate::proposal::change;
+use crate::providers::Item;
+use crate::store::book;
+use crate::store::sessions::Kept;
+
+use super::history::from_stored;
+use super::{Ask, Workbench};
+
+/// Smaller books that are remembered: of the book on disk, and of those with unsaved text.
+const REMEMBERED: usize = 4;
+
+/// Shortest name that is looked for in what was said; shorter ones stand anywhere.
+const SHORTEST: usize = 3;
+
+/// The books without private files that were made, with the books that they were made of.
+#[derive(Default)]
+pub(super) struct Open {
+    made: Mutex<Vec<(Weak<Book>, Arc<Book>)>>,
+}
+
+impl Workbench {
+    /// Returns the book as AI may know it: the same one where nothing is private.
+    pub fn for_ai(&self, whole: &Arc<Book>) -> Arc<Book> {
+        let mut made = self.inner.open.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |(of, _): &&(Weak<Book>, Arc<Book>)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(whole));
+        if let Some((_, open)) = made.iter().find(fits) {
+            return Arc::clone(open);
+        }
+        let Some(open) = book::without(whole).map(Arc::new) else { return Arc::clone(whole) };
+        made.retain(|(of, _)| of.strong_count() > 0);
+        if made.len() == REMEMBERED {
+            made.remove(0);
+        }
+        made.push((Arc::downgrade(whole), Arc::clone(&open)));
+        open
+    }
+}
+
+/// Whether AI never reads the file at `path`.
+pub fn is_private(book: &Book, path: &BookPath) -> bool {
+    book.private.contains(path)
+}
+
+/// Returns a text with the mark `ai: never` set or taken off, and nothing else changed. `None`: its frontmatter can't be changed safely.
+pub fn mark(text: &str, private: bool) -> Option<String> {
+    if private {
+        return change::set_key(text, privacy::KEY, &Value::from(privacy::NEVER));
+    }
+    change::remove_key(text, privacy::KEY).filter(|text| !privacy::is_marked(text))
+}
+
+/// A question as AI may know it.
+pub(super) struct Known {
+    pub ask: Ask,
+    /// A document is open that AI never reads, and nothing is selected elsewhere.
+    pub open_is_private: bool,
+}
+
+/// Leaves out of a question what AI never reads. A selection from a private file is refused: the author may not know that they selected it there.
+pub(super) fn known(ask: &Ask, whole: &Book) -> Result<Known, Failure> {
+    let mut known = Known { ask: ask.clone(), open_is_private: false };
+    if let Some(selection) = ask.selection.as_ref().filter(|s| is_private(whole, &s.path)) {
+        return Err(Failure {
+            kind: FailureKind::Work,
+            message: format!(
+                "{} is kept from AI (`ai: never`): the selection is not captured.",
+                selection.path
+            ),
+            hint: "Ask without it, or let AI read this document first.".into(),
+        });
+    }
+    if let Some((path, _)) = ask.current.as_ref().filter(|(path, _)| is_private(whole, path)) {
+        // Canon is told as of a chapter: the one before stands for a private one.
+        known.ask.chapter = stand_in(whole, path).or_else(|| ask.chapter.clone());
+        known.ask.current = None;
+        known.open_is_private = ask.selection.is_none();
+    }
+    if let Some(chapter) = known.ask.chapter.as_ref().filter(|path| is_private(whole, path)) {
+        known.ask.chapter = stand_in(whole, chapter);
+    }
+    Ok(known)
+}
+
+/// The last chapter before a private one that AI may read; `None` for what is no chapter.
+fn stand_in(book: &Book, chapter: &BookPath) -> Option<BookPath> {
+    let place = book.chapters.iter().position(|c| &c.path == chapter)?;
+    let before = book.chapters[..place].iter().map(|c| &c.path);
+    before.rev().find(|path| !is_private(book, path)).cloned()
+}
+
+/// Keeps the turns that may be sent again; whether any was left out.
+pub(super) fn turns_open(turns: Vec<Kept>, whole: &Book, open: &Book) -> (Vec<Kept>, bool) {
+    if whole.private.is_empty() || turns.is_empty() {
+        return (turns, false);
+    }
+    let all = turns.len();
+    let secrets = Secrets::of(whole, open, &turns);
+    let kept: Vec<Kept> = turns.into_iter().filter(|kept| !secrets.stand_in(kept)).collect();
+    let left_out = kept.len() < all;
+    (kept, left_out)
+}
+
+/// What must not be sent again.
+struct Secrets<'a> {
+    private: &'a BTreeSet<BookPath>,
+    /// Paths, names, aliases and titles that no other file and no question of the author holds.
+    words: Vec<String>,
+    /// Texts that AI may read, then private ones.
+    texts: Vec<&'a str>,
+    /// How many of `texts` AI may read.
+    open: usize,
+}
+
+impl<'a> Secrets<'a> {
+    fn of(whole: &'a Book, open: &'a Book, turns: &[Kept]) -> Self {
+        let known = texts(open, |_| true);
+        let questions: Vec<&str> = turns.iter().map(|kept| kept.turn.question.as_str()).collect();
+        let is_open = |word: &str| known.iter().chain(&questions).any(|text| text.contains(word));
+        let mut words: BTreeSet<String> = BTreeSet::new();
+        for entry in whole.entries.iter().filter(|entry| is_private(whole, &entry.path)) {
+            words.extend(std::iter::once(&entry.name).chain(&entry.aliases).chain(&entry.title).cloned());
+        }
+        words.extend(whole.chapters.iter().filter(|c| is_private(whole, &c.path)).map(|c| c.title.clone()));
+        words.extend(whole.notes.iter().filter(|n| is_private(whole, &n.path)).map(|n| n.title.clone()));
+        words.extend(whole.private.iter().map(|path| path.as_str().to_owned()));
+        words.retain(|word| word.chars().count() >= SHORTEST && !is_open(word));
+        let count = known.len();
+        let private = texts(whole, |path| is_private(whole, path));
+        let texts = known.into_iter().chain(private).collect();
+        Self { private: &whole.private, words: words.into_iter().collect(), texts, open: count }
+    }
+
+    /// Whether a turn tells any of it.
+    fn stand_in(&self, kept: &Kept) -> bool {
+        let turn = &kept.turn;
+        let read = turn.tools.iter().flat_map(|tool| &tool.resolved);
+        let mut paths = kept.material.iter().map(|stretch| &stretch.path).chain(read);
+        if paths.any(|path| self.private.contains(path))
+            || turn.selection.as_ref().is_some_and(|selection| self.private.contains(&selection.path))
+        {
+            return true;
+        }
+        let mut said: Vec<String> = vec![];
+        for item in from_stored(&kept.items).into_iter().filter(|item| !matches!(item, Item::Author(_))) {
+            add_texts(item, &mut said);
+        }
+        // What was told of proposals is the program's own word.
+        for item in from_stored(&kept.preface.items) {
+            add_texts(item, &mut said);
+        }
+        let holds_word = |text: &String| self.words.iter().any(|word| text.contains(word.as_str()));
+        if said.iter().any(holds_word) {
+            return true;
+        }
+        let said: Vec<&str> = said.iter().map(String::as_str).collect();
+        let found = stretches::find(&self.texts, &said, &|_, file| file < self.open);
+        found.iter().flatten().any(|stretch| stretch.file >= self.open)
+    }
+}
+
+fn add_texts(item: Item, texts: &mut Vec<String>) {
+    match item {
+        Item::Context(text) | Item::Author(text) | Item::Persona(text) => texts.push(text),
+        Item::Call { arguments, .. } => add_leaves(&Value::String(arguments), texts),
+        Item::Output { output, .. } => add_leaves(&Value::String(output), texts),
+        Item::Raw(value) => add_leaves(&value, texts),
+    }
+}
+
+fn add_leaves(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => match serde_json::from_str::<Value>(text) {
+            Ok(inner @ (Value::Object(_) | Value::Array(_))) => add_leaves(&inner, texts),
+            _ => texts.push(text.clone()),
+        },
+        Value::Array(items) => items.iter().for_each(|item| add_leaves(item, texts)),
+        Value::Object(fields) => fields.values().for_each(|value| add_leaves(value, texts)),
+        _ => {}
+    }
+}
+
+fn texts(book: &Book, wanted: impl Fn(&BookPath) -> bool) -> Vec<&str> {
+    let chapters = book.chapters.iter().map(|c| (&c.path, &*c.text));
+    let entries = book.entries.iter().map(|e| (&e.path, &*e.text));
+    let souls = book.entries.iter().filter_map(|e| e.soul.as_ref()).map(|soul| (&soul.path, &*soul.text));
+    let notes = book.notes.iter().map(|note| (&note.path, &*note.text));
+    let embedded = book.embedded.iter().map(|(path, text)| (path, &**text));
+    let all = chapters.chain(entries).chain(souls).chain(notes).chain(embedded);
+    all.filter(|(path, _)| wanted(path)).map(|(_, text)| text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::agent::first_request;
+    use crate::workbench::{Overrides, Surroundings};
+
+    fn path(raw: &str) -> BookPath {
+        BookPath::new(raw).unwrap()
+    }
+
+    fn bench(folder: &std::path::Path) -> Workbench {
+        let root = folder.join("book");
+        for (file, text) in [
+            ("manuscript/1.md", "# One\n\nMira waits.\n"),
+            ("manuscript/2.md", "---\nai: never\n---\n# The Hidden Door\n\nNobody may read of it.\n"),
+            ("manuscript/3.md", "# Three\n\nMira goes.\n"),
+            ("notes/n.md", "# Noted\n\nOpen as yet.\n"),
+        ] {
+            fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            fs::write(root.join(file), text).unwrap();
+        }
+        Workbench::open_in(&root, Overrides::default(), Surroundings::in_folders(folder)).unwrap()
+    }
+
+    #[test]
+    fn the_smaller_book_is_made_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let (whole, open) = (bench.book(), bench.for_ai(&bench.book()));
+        assert_eq!((whole.chapters.len(), open.chapters.len()), (3, 2));
+        assert!(Arc::ptr_eq(&open, &bench.for_ai(&whole)));
+        assert!(Arc::ptr_eq(&open, &bench.for_ai(&open)), "where nothing is private it is the same one");
+    }
+
+    #[test]
+    fn of_an_open_private_chapter_the_model_learns_that_there_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let mut ask =
+            Ask { question: "And?".into(), current: Some((path("manuscript/2.md"), None)), ..Ask::default() };
+        let setup = bench.prepare(&ask).unwrap();
+        assert_eq!((setup.current.clone(), setup.chapter.clone()), (None, Some(path("manuscript/1.md"))));
+        let request = format!("{:?}", first_request(&setup).items);
+        assert!(request.contains("keeps private") && !request.contains("Hidden"), "{request}");
+        for member in ["first-time-reader", "writing-coach"] {
+            ask.persona = Some(member.into());
+            let sent = bench.peek(&ask, Some("responses")).unwrap().body.to_string();
+            assert!(!sent.contains("Hidden") && !sent.contains("manuscript/2"), "{sent}");
+        }
+        ask.selection = Some(bench.select(&path("manuscript/2.md"), 20, 30).unwrap());
+        let refused = bench.prepare(&ask).err().unwrap();
+        assert!(refused.message.contains("not captured"), "{}", refused.message);
+    }
+
+    #[test]
+    fn a_mark_that_is_not_saved_yet_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let marked = "---\nai: never\n---\n# Noted\n";
+        let open = Ask { current: Some((path("notes/n.md"), Some(marked.into()))), ..Ask::default() };
+        let other = Ask { private: vec![path("notes/n.md")], ..Ask::default() };
+        for ask in [open, other] {
+            let setup = bench.prepare(&ask).unwrap();
+            assert!(setup.book.notes.is_empty(), "{ask:?}");
+        }
+        assert_eq!(bench.prepare(&Ask::default()).unwrap().book.notes.len(), 1);
+    }
+
+    #[test]
+    fn a_word_of_the_author_does_not_cost_the_conversation() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let book = bench.book();
+        let secrets = Secrets::of(&book, &book, &[]);
+        assert_eq!(secrets.words, ["manuscript/2.md"], "what any open file holds is no secret");
+        let open = bench.for_ai(&book);
+        let secrets = Secrets::of(&book, &open, &[]);
+        assert_eq!(secrets.words, ["The Hidden Door", "manuscript/2.md"]);
+    }
+}

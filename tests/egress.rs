@@ -1,0 +1,415 @@
+//! What leaves the machine: never a word of what AI never reads, never the key, prose only after a tool has asked for it, and all of it in the ledger.
+//!
+//! The real program asks a real server on the loopback interface, which keeps every byte that it gets. The book has a word of its own in every place
+//! that must not leak. What the ledger says is worked out anew from the bytes that arrived.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that can't go on should fail loudly"
+)]
+
+#[path = "support/book.rs"]
+mod book;
+#[path = "egress/ledger.rs"]
+mod ledger;
+#[path = "egress/book.rs"]
+mod planted;
+#[path = "support/server.rs"]
+mod server;
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use book::{Folders, KEY, Ran, ran};
+use planted::{PROSE, kept, nothing_private_in, planted};
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::Config;
+use serde_json::{Value, json};
+use server::{Received, Reply, Server};
+
+const QUESTION: &str = "What do you make of it?";
+
+/// A server that plays replies in order, then says that it is done.
+fn plays(replies: impl IntoIterator<Item = Reply>) -> Server {
+    let replies = Mutex::new(replies.into_iter().collect::<VecDeque<_>>());
+    Server::start(move |_, _| replies.lock().unwrap().pop_front().unwrap_or(Reply::Say("That is all.")))
+}
+
+fn reads(reference: &str) -> Reply {
+    Reply::Call("get_manuscript_context", json!({ "ref": reference, "refs": null, "startParagraph": null }))
+}
+
+fn ask(folders: &Folders, server: &Server, more: &[&str]) -> Ran {
+    let arguments = [&["ask", QUESTION, "--provider", "openai", "--json"], more].concat();
+    folders.run_at(&server.base, &arguments)
+}
+
+/// Checks everything that was sent, said and kept.
+#[track_caller]
+fn check(folders: &Folders, server: &Server, runs: &[&Ran], questions: &[&str]) -> Vec<Received> {
+    let received = server.received();
+    for request in &received {
+        nothing_private_in("a request", &request.raw);
+        nothing_private_in("a request", &request.head.replace(KEY, ""));
+    }
+    for ran in runs {
+        nothing_private_in("what was printed", &format!("{}{}", ran.out, ran.err));
+    }
+    for (path, text) in kept(folders) {
+        nothing_private_in(&path, &text);
+        if path.contains("/ledger/") || path.contains("/provenance/") {
+            assert!(!text.contains(PROSE), "prose in {path}");
+        }
+    }
+    ledger::equals(folders, &received, questions);
+    received
+}
+
+/// The requests that hold the canary of the prose.
+fn with_prose(received: &[Received]) -> Vec<usize> {
+    (0..received.len()).filter(|n| received[*n].raw.contains(PROSE)).collect()
+}
+
+fn session(ran: &Ran) -> String {
+    ran.json()["session"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn prose_leaves_after_a_tool_asked_for_it_and_not_before() {
+    let folders = planted();
+    let server = plays([reads("1"), reads("2"), Reply::Say("Mira set it down.")]);
+    let ran = ask(&folders, &server, &["--chapter", "1"]).ok();
+    let received = check(&folders, &server, &[&ran], &[QUESTION]);
+    assert_eq!((received.len(), with_prose(&received)), (3, vec![1]), "the server keeps what it was told");
+}
+
+#[test]
+fn a_selection_is_sent_when_it_is_asked_for() {
+    let folders = planted();
+    let server = plays([Reply::Say("Which one?"), reads("selection"), Reply::Say("Now I see.")]);
+    let words = "set the Quillwort lamp down";
+    let first = ask(&folders, &server, &["--select-text", words]).ok();
+    let second = ask(&folders, &server, &["--select-text", words, "--session", &session(&first)]).ok();
+    let received = check(&folders, &server, &[&first, &second], &[QUESTION]);
+    assert_eq!(with_prose(&received), [2]);
+    let spans = &ledger::lines(&folders)[2].0["spans"];
+    assert_eq!(spans[0]["path"], "manuscript/01-the-lamp.md");
+}
+
+#[test]
+fn without_tools_the_text_itself_is_in_the_ledger() {
+    let folders = planted();
+    let toml = folders.read("scritorio.toml");
+    let names: Vec<String> =
+        scritorio::tools::Registry::advisor().specs().map(|s| format!("{:?}", s.name)).collect();
+    folders.write("scritorio.toml", &format!("{toml}\n[tools]\ndisabled = [{}]\n", names.join(", ")));
+    let server = plays([]);
+    let first = ask(&folders, &server, &["--chapter", "1"]).ok();
+    let second = ask(&folders, &server, &["--select-text", "it is out".to_uppercase().as_str()]);
+    let private = ask(&folders, &server, &["--chapter", "3"]).ok();
+    let received = check(&folders, &server, &[&first, &private], &[QUESTION]);
+    assert_eq!(second.code, 2, "words that stand nowhere");
+    assert_eq!(with_prose(&received), [0]);
+    let sent = &ledger::lines(&folders)[0].0;
+    assert_eq!((&sent["spans"][0]["through"], &sent["spans"][0]["exact"]), (&json!("context"), &json!(true)));
+    assert!(received[1].raw.contains("the author keeps private"), "{}", received[1].raw);
+}
+
+#[test]
+fn a_server_that_keeps_nothing_gets_it_all_again_and_the_ledger_says_so() {
+    let folders = planted();
+    let forgot = json!({ "error": { "code": 400, "message": "no 'previous_response_id' here" } });
+    let server = plays([
+        reads("1"),
+        Reply::Say("Mira Okafor set the Quillwort lamp down on the sill."),
+        Reply::Refuse(400, forgot),
+        Reply::Say("As I said."),
+    ]);
+    let first = ask(&folders, &server, &["--chapter", "1"]).ok();
+    let second = ask(&folders, &server, &["--session", &session(&first)]).ok();
+    let received = check(&folders, &server, &[&first, &second], &[QUESTION]);
+    assert_eq!(received.len(), 4);
+    assert_eq!(with_prose(&received), [1, 3]);
+    let lines = ledger::lines(&folders);
+    assert_eq!(lines[2].1.as_ref().unwrap()["end"], "failed");
+    assert_eq!(lines[2].1.as_ref().unwrap()["status"], 400);
+    assert_eq!(lines[3].1.as_ref().unwrap()["usage"]["input_tokens"], 100);
+}
+
+#[test]
+fn a_blind_reader_gets_no_more_and_is_in_the_ledger() {
+    let folders = planted();
+    let server = plays([
+        reads("1"),
+        Reply::Call("search_knowledge", json!({ "query": "xanthname stair", "limit": null })),
+        Reply::Say("I wonder."),
+    ]);
+    let who = ["--persona", "first-time-reader", "--chapter", "1"];
+    let ran = ask(&folders, &server, &who).ok();
+    // The model's own words come back in a result; they are what it asked for.
+    let received = server.received();
+    assert_eq!((received.len(), with_prose(&received)), (3, vec![1]));
+    assert!(!received.iter().any(|r| r.raw.contains("forty steps")));
+    ledger::equals(&folders, &received, &[QUESTION]);
+    assert!(
+        ledger::lines(&folders)[0].0["spans"].to_string().contains("scritorio.toml"),
+        "the words to the board"
+    );
+    assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY));
+}
+
+#[test]
+fn a_refusal_that_repeats_the_key_and_the_request_tells_neither() {
+    let folders = planted();
+    for status in [401, 429, 500] {
+        let said =
+            json!({ "error": { "message": format!("Incorrect key {KEY}"), "code": "invalid_api_key" } });
+        // However often it is asked again.
+        let server = Server::start(move |_, _| Reply::Refuse(status, said.clone()));
+        let folders = if status == 401 { &folders } else { &planted() };
+        let ran = ask(folders, &server, &["--chapter", "1"]);
+        assert_eq!(ran.code, 3);
+        let received = check(folders, &server, &[&ran], &[QUESTION]);
+        assert!(!received.is_empty() && with_prose(&received).is_empty());
+        let ends: Vec<_> = ledger::lines(folders).into_iter().map(|(_, end)| end.unwrap()).collect();
+        assert!(ends.iter().all(|end| end["end"] == "failed" && end["status"] == status), "{ends:?}");
+    }
+}
+
+#[test]
+fn a_turn_that_is_stopped_has_its_end_in_the_ledger() {
+    let folders = planted();
+    let server = Server::start(|n, _| if n == 0 { reads("1") } else { Reply::Stall("Mira set") });
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_scritorio"));
+    command.env_clear().envs(folders.environment()).current_dir(folders.book());
+    command.env("OPENAI_API_KEY", KEY).env("OPENAI_BASE_URL", &server.base);
+    command.args(["ask", QUESTION, "--provider", "openai", "--stream", "--chapter", "1"]);
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    // The words have arrived: only then it is stopped.
+    lines.find(|line| line.as_ref().unwrap().contains("Mira")).unwrap().unwrap();
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    for line in lines {
+        nothing_private_in("what was printed", &line.unwrap());
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let received = check(&folders, &server, &[], &[QUESTION]);
+    assert_eq!(with_prose(&received), [1]);
+    let end = ledger::lines(&folders)[1].1.clone().unwrap();
+    assert_eq!((&end["end"], &end["status"]), (&json!("given_up"), &json!(200)));
+    assert!(end["received"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn texts_for_searching_by_meaning_are_in_the_ledger_and_private_ones_are_not_sent() {
+    let folders = planted();
+    std::fs::create_dir_all(folders.root().join("config")).unwrap();
+    std::fs::write(folders.root().join("config/config.toml"), "[search]\nembeddings = 'small'\n").unwrap();
+    let server = Server::start(|n, body| match body["input"].as_array() {
+        Some(texts) if body["encoding_format"].is_string() => {
+            let data: Vec<_> = texts.iter().map(|_| json!({ "embedding": [1.0, 0.5] })).collect();
+            Reply::Refuse(200, json!({ "data": data }))
+        }
+        _ if n == 0 => Reply::Call("search_knowledge", json!({ "query": "who counts", "limit": null })),
+        _ => Reply::Say("Tobias does."),
+    });
+    let ran = ask(&folders, &server, &[]).ok();
+    let received = check(&folders, &server, &[&ran], &[QUESTION]);
+    let purposes: Vec<Value> =
+        ledger::lines(&folders).iter().map(|(sent, _)| sent["purpose"].clone()).collect();
+    assert_eq!(purposes, ["turn", "embeddings", "embeddings", "turn"]);
+    assert!(received[1].raw.contains(PROSE), "the texts were sent, as the author switched it on");
+    let sent = &ledger::lines(&folders)[1].0;
+    assert!(sent["turn"].is_string() && sent["spans"].as_array().unwrap().len() > 4, "{sent}");
+}
+
+#[test]
+fn what_was_read_before_the_mark_was_set_is_not_sent_again() {
+    let folders = planted();
+    let path = "notes/radio.md";
+    let server = plays([
+        Reply::Call("read_note", json!({ "path": path, "startLine": null })),
+        Reply::Say("Short wave fades at noon on the station."),
+        Reply::Say("Nothing of a note."),
+        reads("2"),
+    ]);
+    let first = ask(&folders, &server, &[]).ok();
+    assert!(server.received()[1].raw.contains("fades at noon"));
+    let before = folders.read(path);
+    folders.write(path, &format!("---\nai: never\n---\n{before}"));
+    let second = ask(&folders, &server, &["--session", &session(&first)]).ok();
+    let third = ask(&folders, &server, &["--session", &session(&first)]).ok();
+    for request in &server.received()[2..] {
+        for words in ["fades at noon", "notes/radio"] {
+            assert!(!request.raw.contains(words), "{words}: {}", request.body["input"]);
+        }
+        let first_of_turn = request.body["input"].is_string();
+        assert!(!first_of_turn || request.body.get("previous_response_id").is_none(), "{}", request.raw);
+    }
+    nothing_private_in("what was printed", &format!("{}{}", second.out, third.out));
+}
+
+#[test]
+fn a_private_document_that_is_open_or_selected_is_told_of_as_such_and_no_more() {
+    let folders = planted();
+    let server = plays([
+        reads("current"),
+        Reply::Call(
+            "get_manuscript_context",
+            json!({ "ref": null, "refs": ["3", "The Door", "last"], "startParagraph": null }),
+        ),
+        Reply::Say("I can't see it."),
+    ]);
+    let ran = ask(&folders, &server, &["--chapter", "3"]).ok();
+    let received = check(&folders, &server, &[&ran], &[QUESTION]);
+    assert!(received[0].raw.contains("A document is open that the author keeps private"));
+    let selected = ask(&folders, &server, &["--select-text", "found the end of everything"]);
+    assert_eq!(selected.code, 1);
+    assert!(selected.out.contains("not captured"), "{}", selected.out);
+    assert_eq!(server.received().len(), received.len(), "nothing was sent");
+}
+
+#[test]
+fn what_can_not_be_noted_is_not_sent() {
+    let folders = planted();
+    folders.write(".scritorio/ledger", "a file where the folder would be");
+    let server = plays([]);
+    let ran = ask(&folders, &server, &[]);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!(ran.out.contains("Nothing was sent"), "{}", ran.out);
+    assert!(server.received().is_empty());
+}
+
+#[test]
+fn the_offline_reader_sends_nothing_and_has_no_line() {
+    let folders = planted();
+    let ran = folders.run(&["ask", "Who is Adrian Heron?", "--provider", "offline", "--json"]).ok();
+    nothing_private_in("what was printed", &ran.out);
+    assert!(ledger::lines(&folders).is_empty());
+}
+
+#[test]
+fn no_tool_tells_of_what_ai_never_reads() {
+    let folders = planted();
+    let runs = [
+        ("list_codex_entries", json!({ "entryType": null })),
+        ("search_codex", json!({ "query": "captain father door harbour", "entryType": null, "limit": null })),
+        ("get_character_context", json!({ "name": "Adrian Heron" })),
+        ("get_character_context", json!({ "name": "Tobias" })),
+        ("get_character_context", json!({ "name": "Osric" })),
+        ("get_location_context", json!({ "name": "Harbour" })),
+        ("get_item_context", json!({ "name": "Key" })),
+        (
+            "get_manuscript_context",
+            json!({ "ref": null, "refs": ["1", "2", "3", "Door"], "startParagraph": null }),
+        ),
+        ("search_manuscript", json!({ "query": "behind the door everything", "limit": null })),
+        ("search_knowledge", json!({ "query": "plan ending captain fears", "limit": null })),
+        ("search_notes", json!({ "query": "ending plan", "limit": null })),
+        ("read_note", json!({ "path": "notes/ending.md", "startLine": null })),
+    ];
+    for (tool, arguments) in runs {
+        let ran = folders.run(&["tools", "call", tool, &arguments.to_string(), "--json"]);
+        nothing_private_in(tool, &format!("{}{}", ran.out, ran.err));
+    }
+    let ran = folders.run(&["prompt", "--ask", "And?", "--chapter", "3", "--format", "text"]).ok();
+    nothing_private_in("the peek view", &ran.out);
+    // The author's own lists show it all.
+    let own = folders.run(&["codex", "list", "--json"]).ok();
+    assert!(own.out.contains("Xanthname"));
+}
+
+/// A call of any kind, with words that stand in the book, in a private file, or nowhere.
+fn call() -> impl Strategy<Value = (String, String)> {
+    let words = select(vec![
+        "Mira",
+        "Tobias Wren",
+        "Toby",
+        "Adrian",
+        "Heron",
+        "Osric",
+        "harbour",
+        "key",
+        "captain",
+        "door",
+        "stair",
+        "lamp",
+        "plan",
+        "ending",
+        "1",
+        "2",
+        "3",
+        "current",
+        "selection",
+        "notes/radio.md",
+        "notes/ending.md",
+        "the",
+        "fears the water",
+        "",
+    ]);
+    let tool = select(vec![
+        "get_manuscript_context",
+        "get_character_context",
+        "get_location_context",
+        "get_item_context",
+        "list_codex_entries",
+        "search_codex",
+        "search_manuscript",
+        "search_knowledge",
+        "search_notes",
+        "read_note",
+        "propose_codex_create",
+        "propose_codex_update",
+        "propose_relationship",
+        "propose_note_create",
+    ]);
+    (tool, words.clone(), words).prop_map(|(tool, one, two)| {
+        let arguments = match tool {
+            "get_manuscript_context" => json!({ "ref": one, "refs": [two], "startParagraph": null }),
+            "list_codex_entries" => json!({ "entryType": null }),
+            "search_codex" => json!({ "query": format!("{one} {two}"), "entryType": null, "limit": null }),
+            "read_note" => json!({ "path": one, "startLine": null }),
+            name if name.starts_with("search_") => json!({ "query": format!("{one} {two}"), "limit": null }),
+            "propose_codex_create" => json!({ "entryType": "character", "name": format!("{one} {two}"), "changeSummary": "new", "fields": null, "customFields": null, "markdownBody": "A keeper.", "soulMarkdown": null }),
+            "propose_codex_update" => json!({ "entryType": "character", "name": one, "targetSection": "Voice", "proposedMarkdown": "Low.", "changeSummary": "voice", "entryPath": null }),
+            "propose_relationship" => json!({ "from": one, "to": two, "kind": "friend" }),
+            "propose_note_create" => json!({ "title": one, "markdown": "A note.", "reason": "asked" }),
+            _ => json!({ "name": one }),
+        };
+        (tool.to_owned(), arguments.to_string())
+    })
+}
+
+/// Fewer than elsewhere: each case runs the program twice.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse::<u32>().ok()).map_or(12, |n| n.div_ceil(20))
+}
+
+proptest! {
+    #![proptest_config(Config { cases: cases(), ..Config::default() })]
+
+    #[test]
+    fn whatever_a_model_calls_nothing_private_leaves_and_the_ledger_is_what_was_sent(
+        rounds in prop::collection::vec(prop::collection::vec(call(), 1..4), 1..4),
+        again in prop::collection::vec(call(), 0..3),
+        persona in select(vec!["developmental-editor", "first-time-reader"]),
+        open in select(vec!["1", "2", "3"]),
+    ) {
+        let folders = planted();
+        let mut replies: Vec<Reply> = rounds.into_iter().map(Reply::Calls).collect();
+        replies.push(Reply::Say("Mira Okafor set the Quillwort lamp down on the sill, you say."));
+        if !again.is_empty() {
+            replies.push(Reply::Calls(again));
+        }
+        let server = plays(replies);
+        let who = ["--persona", persona, "--chapter", open];
+        let first = ask(&folders, &server, &who).ok();
+        let second = ask(&folders, &server, &[&who[..], &["--session", &session(&first)]].concat()).ok();
+        check(&folders, &server, &[&first, &second], &[QUESTION]);
+        let verify = ran(&mut folders.command(&["doctor", "--json"])).ok();
+        prop_assert!(verify.out.contains("anchored"), "{}", verify.out);
+    }
+}

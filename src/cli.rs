@@ -18,6 +18,7 @@ mod output;
 mod prompt;
 mod proposals;
 mod rename;
+mod sessions;
 mod timeline;
 mod tools;
 mod turn;
@@ -68,6 +69,7 @@ enum Verb {
     Manuscript(manuscript::Manuscript),
     Proposals(proposals::Proposals),
     Rename(rename::RenameVerb),
+    Sessions(sessions::Sessions),
     Ai(ai::Ai),
     Keys(keys::KeysVerb),
     Timeline(timeline::TimelineVerb),
@@ -141,6 +143,7 @@ fn run(context: &Context, path: Option<PathBuf>, verb: Option<Verb>) -> Result<(
         Verb::Manuscript(verb) => verb.execute(context),
         Verb::Proposals(verb) => verb.execute(context),
         Verb::Rename(verb) => verb.execute(context),
+        Verb::Sessions(verb) => verb.execute(context),
         Verb::Ai(verb) => verb.execute(context),
         Verb::Keys(verb) => verb.execute(context),
         Verb::Timeline(verb) => verb.execute(context),

@@ -9,6 +9,8 @@ mod codex;
 mod conversation;
 mod document;
 mod effect;
+#[cfg(test)]
+mod failure_tests;
 pub mod keymap;
 mod layout;
 mod msg;
@@ -20,6 +22,8 @@ mod review;
 #[cfg(test)]
 mod review_tests;
 mod runtime;
+#[cfg(test)]
+mod sessions_tests;
 pub mod stage;
 mod terminal;
 #[cfg(test)]

@@ -15,10 +15,10 @@ pub mod judge;
 pub mod keys;
 pub mod look;
 pub mod meaning;
+mod network;
 pub mod new_chapter;
 pub mod new_entry;
 pub mod open;
-pub mod past;
 pub mod peek;
 pub mod provider;
 pub mod recover;
@@ -26,7 +26,9 @@ pub mod rename;
 pub mod review;
 pub mod save;
 pub mod search;
+pub mod sessions;
 pub mod settings;
+mod themes;
 pub mod timeline;
 
 pub use ask::{Ask, Finished};
@@ -34,11 +36,11 @@ pub use blind::read_to;
 pub use evidence::{Evidence, Source};
 pub use judge::{JudgeError, QueuedProposal};
 pub use open::{OpenError, Overrides, Surroundings, Workbench};
-pub use past::PastConversation;
 pub use peek::Peek;
 pub use recover::{Desk, Edit, Recovered, RecoveryLog};
 pub use review::{FileReview, Outcome, Review, Written};
 pub use search::{Hit, HitKind};
+pub use sessions::{Format, Passage, SessionError, Summary, Transcript};
 pub use timeline::Timeline;
 
 // What front ends see of the layers that they may not use themselves.

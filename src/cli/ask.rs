@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use crate::agent::event::TurnEventKind;
 use crate::domain::conversation::Usage;
-use crate::domain::ids::SessionId;
 use crate::proposal::Status;
 use crate::workbench::Ask;
 
@@ -15,6 +14,9 @@ use super::{Context, output};
 
 /// Ask a board member: the answer on standard output, the tools as they run on standard error
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Ctrl-C or SIGTERM stops the turn: what had arrived is kept, and the exit code is 130."
+)]
 pub(super) struct AskVerb {
     /// The question
     question: String,
@@ -22,9 +24,12 @@ pub(super) struct AskVerb {
     who: Who,
     #[command(flatten)]
     open: Open,
-    /// Go on with this conversation [default: a new one]
+    /// Go on with this conversation: its id, the beginning of it, or `last` [default: a new one]
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    /// Ask in place of its last question, which was edited or is asked again
+    #[arg(long, requires = "session")]
+    replace_last: bool,
     /// Give JSON lines while the answer arrives
     #[arg(long)]
     stream: bool,
@@ -36,9 +41,12 @@ impl AskVerb {
             return Err(CliError::new(Kind::Usage, "The question is empty."));
         }
         let workbench = context.open(self.who.overrides())?;
+        let session = self.session.as_deref().map(|name| workbench.conversation_named(name)).transpose()?;
+        let last = session.as_ref().filter(|_| self.replace_last);
         let ask = Ask {
             persona: self.who.persona.clone(),
-            session: self.session.clone().map(SessionId::new),
+            replaces: last.and_then(|session| workbench.turns(session).pop()).map(|turn| turn.id),
+            session,
             ..self.open.ask(&workbench, self.question.clone())?
         };
         let (mut rows, mut words) = (Progress::default(), Words::default());
@@ -101,7 +109,10 @@ fn stream_line(event: &TurnEventKind, words: &mut Words) -> Option<Value> {
         TurnEventKind::Tool(record) => with_event("tool", json!(record)),
         TurnEventKind::Proposed(proposal) => with_event("proposal", proposal_json(proposal, Status::Pending)),
         TurnEventKind::Tier(tier) => json!({ "event": "tier", "tier": tier }),
-        TurnEventKind::Retry(why) => json!({ "event": "retry", "why": why }),
+        TurnEventKind::Retry(retry) => {
+            let wait = u64::try_from(retry.wait.as_millis()).unwrap_or(u64::MAX);
+            json!({ "event": "retry", "why": retry.why, "attempt": retry.attempt, "wait_ms": wait })
+        }
         TurnEventKind::Usage(usage) => with_event("usage", json!(usage)),
         TurnEventKind::Reasoning | TurnEventKind::Ended(_) => return None,
     })

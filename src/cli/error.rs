@@ -14,7 +14,7 @@ use crate::workbench::judge::{Blocker, Obstacle};
 use crate::workbench::keys::KeyError;
 use crate::workbench::look::{NotFound, SelectError};
 use crate::workbench::rename::{RenameError, RenameProblem};
-use crate::workbench::{JudgeError, OpenError, ReadError};
+use crate::workbench::{JudgeError, OpenError, ReadError, SessionError};
 
 /// Most characters of one side, and most places, that an error quotes.
 const MAX_SIDE: usize = 60;
@@ -125,7 +125,7 @@ impl From<&Failure> for CliError {
     fn from(failure: &Failure) -> Self {
         let kind = match failure.kind {
             FailureKind::Work => Kind::Work,
-            FailureKind::Provider => Kind::Provider,
+            FailureKind::Provider | FailureKind::Unreachable => Kind::Provider,
             FailureKind::RoundLimit => Kind::RoundLimit,
             FailureKind::NoToolCall => Kind::NoToolCall,
         };
@@ -283,6 +283,25 @@ impl From<RenameProblem> for CliError {
                 Self::of(Kind::Work, &error).hint("Make the book's folder writable, then try again.")
             }
         }
+    }
+}
+
+impl From<SessionError> for CliError {
+    fn from(error: SessionError) -> Self {
+        let list = "`scritorio sessions list` lists them.";
+        let (kind, hint) = match &error {
+            SessionError::Unknown(_) => (Kind::Work, list),
+            SessionError::None => (Kind::Work, "`scritorio ask` starts one."),
+            SessionError::Ambiguous { .. } => (Kind::Usage, "Give more of the id."),
+            SessionError::NoMessage { .. } => (Kind::Work, "`scritorio sessions show ID` numbers them."),
+            SessionError::NoTitle => (Kind::Usage, "Give a name with a letter in it."),
+            SessionError::Exists(_) => (Kind::Work, "Name another file, or write over it with --force."),
+            SessionError::Io { .. } => (
+                Kind::Work,
+                "See that it is there, that the folder is writable and the disk not full, then try again.",
+            ),
+        };
+        Self::of(kind, &error).hint(hint)
     }
 }
 

@@ -28,6 +28,9 @@ pub struct Turn {
     /// Up to where the board member could read, if it read blind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_to: Option<ReadTo>,
+    /// The turn that this one takes the place of: the author edited its question, or asked it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<TurnId>,
     /// The tool calls, in the order in which they ran.
     #[serde(default)]
     pub tools: Vec<ToolRecord>,
@@ -54,6 +57,28 @@ pub struct Turn {
     /// Id of the last response, where the server keeps state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_id: Option<String>,
+}
+
+impl Turn {
+    /// Whether anything came of it that can be read, so that it may take the place of another.
+    pub fn is_answered(&self) -> bool {
+        match self.status {
+            TurnStatus::Done => true,
+            TurnStatus::Cancelled => !self.answer.trim().is_empty(),
+            TurnStatus::Running | TurnStatus::Failed(_) => false,
+        }
+    }
+
+    /// Why the answer breaks off in the middle, in words for whoever reads it later; `None` where it is whole, or where there is none.
+    pub fn cut_off(&self) -> Option<&'static str> {
+        match self.status {
+            _ if self.answer.trim().is_empty() => None,
+            TurnStatus::Done => None,
+            TurnStatus::Cancelled => Some("The answer breaks off here: it was stopped."),
+            TurnStatus::Failed(_) => Some("The answer breaks off here: the rest never arrived."),
+            TurnStatus::Running => Some("The answer breaks off here: the program ended."),
+        }
+    }
 }
 
 /// Up to where a board member reads that reads blind.
@@ -112,6 +137,8 @@ pub enum FailureKind {
     Work,
     /// Network, authentication, quota, a broken answer: exit code 3.
     Provider,
+    /// The server was never reached, so that only the offline reader can answer: exit code 3.
+    Unreachable,
     /// The model still called tools after the last round: exit code 4.
     RoundLimit,
     /// No local tool was called where one was required: exit code 5.

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use sha2::{Digest, Sha256};
 
 pub use comments::comments;
-pub use fold::fold;
+pub use fold::{fold, fold_with_places};
 pub use html::{html_heading, without_html};
 pub use paragraphs::{cut, paragraphs};
 pub use quote::{Found, Searchable, find_quote, is_of_word};

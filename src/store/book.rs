@@ -497,6 +497,33 @@ mod tests {
     }
 
     #[test]
+    fn a_role_under_its_own_heading_is_a_field_and_text_about_it_is_none() {
+        let role = |text: &str| {
+            let book = book(&[("codex/characters/juno.md", text)]);
+            book.entries[0].fields.get("role").and_then(|v| v.as_str()).map(str::to_owned)
+        };
+        assert_eq!(role("# Juno\n\n## Role\n\nantagonist\n\n## Wants\n\nx\n").as_deref(), Some("antagonist"));
+        assert_eq!(role("# Juno\nrole: ally\n\nRole\n----\nfoe\n").as_deref(), Some("ally"));
+        assert_eq!(role("# Juno\n\nRole\n----\nfoe\n").as_deref(), Some("foe"));
+        assert_eq!(role("# Juno\n\n## Role\n\nShe begins as a friend.\n\nThen not.\n"), None);
+        let many = book(&[("codex/characters.md", "# Cast\n\n## Ada\nx\n\n### Role\n\nfoe\n\n## Bo\ny\n")]);
+        let roles: Vec<_> = many.entries.iter().map(|e| e.fields.get("role").is_some()).collect();
+        assert_eq!(roles, [true, false]);
+    }
+
+    #[test]
+    fn a_day_that_no_calendar_has_is_a_warning_at_its_line() {
+        let book = book(&[
+            ("manuscript/01.md", "---\ntitle: One\ndate: 1892-02-30\n---\nText.\n"),
+            ("manuscript/02.md", "---\ndate: 1892-02-29\n---\nText.\n"),
+            ("manuscript/03.md", "---\ndate: 0312-13-40\n---\nText.\n"),
+        ]);
+        let warned: Vec<_> = book.warnings.iter().map(|w| (w.path.as_str(), w.line)).collect();
+        assert_eq!(warned, [("manuscript/01.md", 3)]);
+        assert!(book.warnings[0].message.starts_with("`date: 1892-02-30`"), "{:?}", book.warnings);
+    }
+
+    #[test]
     fn odd_files_are_read_as_well_as_can_be_or_left_out_with_a_warning() {
         let dir = folder(&[("manuscript/big.md", ""), ("codex/items/x.md", "# X")]);
         fs::write(dir.path().join("manuscript/1-latin.md"), b"# Caf\xe9").unwrap();

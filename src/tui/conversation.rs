@@ -1,6 +1,7 @@
 //! The conversation as it stands on screen: turns, their rows, cards and quotes, each laid out once for a width.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use ratatui::text::Line;
 
@@ -19,6 +20,8 @@ use super::widgets::markdown::Streaming;
 pub(super) struct TurnView {
     /// Identity; `None` until the turn has begun.
     pub(super) id: Option<TurnId>,
+    /// The turn that it takes the place of.
+    pub(super) replaces: Option<TurnId>,
     pub(super) persona: String,
     pub(super) question: String,
     pub(super) selection: Option<SelectionMeta>,
@@ -27,6 +30,8 @@ pub(super) struct TurnView {
     pub(super) raw: String,
     /// The answer with checked quotes, once the turn is over.
     pub(super) grounded: Option<Grounded>,
+    /// Its quotes are still to be checked against the book.
+    pub(super) unchecked: bool,
     pub(super) proposals: Vec<ProposalId>,
     pub(super) state: State,
     pub(super) round: (u32, u32),
@@ -34,6 +39,10 @@ pub(super) struct TurnView {
     pub(super) model: String,
     pub(super) tier: Option<String>,
     pub(super) usage: Usage,
+    /// Why it is asked again, while nothing has come of that yet.
+    pub(super) retry: Option<String>,
+    /// When it is asked again.
+    pub(super) asks_again: Option<Instant>,
     /// Rows whose details are open.
     pub(super) open_rows: Vec<usize>,
     streaming: Streaming,
@@ -111,12 +120,14 @@ impl TurnView {
     pub(super) fn asked(persona: String, question: String, selection: Option<SelectionMeta>) -> Self {
         Self {
             id: None,
+            replaces: None,
             persona,
             question,
             selection,
             tools: vec![],
             raw: String::new(),
             grounded: None,
+            unchecked: false,
             proposals: vec![],
             state: State::Waiting,
             round: (1, 0),
@@ -124,6 +135,8 @@ impl TurnView {
             model: String::new(),
             tier: None,
             usage: Usage::default(),
+            retry: None,
+            asks_again: None,
             open_rows: vec![],
             streaming: Streaming::default(),
             cache: None,
@@ -139,10 +152,17 @@ impl TurnView {
         view
     }
 
+    /// Takes its quotes, checked against the book.
+    pub(super) fn check(&mut self, grounded: Grounded) {
+        self.grounded = Some(grounded);
+        self.touched = true;
+    }
+
     /// Takes over what was kept of a turn that is over.
     pub(super) fn finish(&mut self, finished: Finished) {
         let turn = finished.turn;
         self.id = Some(turn.id);
+        self.replaces = turn.replaces;
         self.tools = turn.tools;
         self.raw = turn.answer;
         self.grounded = Some(finished.grounded);
@@ -151,6 +171,7 @@ impl TurnView {
         self.model = turn.model;
         self.tier = turn.tier;
         self.usage = turn.usage;
+        (self.retry, self.asks_again) = (None, None);
         self.state = match turn.status {
             TurnStatus::Done => State::Done,
             TurnStatus::Cancelled | TurnStatus::Running => State::Cancelled,
@@ -160,9 +181,19 @@ impl TurnView {
         self.cache = None;
     }
 
+    /// Whether anything came of it that can be read.
+    pub(super) fn is_answered(&self) -> bool {
+        match self.state {
+            State::Done => true,
+            State::Cancelled => !self.raw.trim().is_empty(),
+            _ => false,
+        }
+    }
+
     /// Takes one event of the running turn.
     pub(super) fn event(&mut self, kind: TurnEventKind) {
         self.touched = true;
+        self.retry = None;
         match kind {
             TurnEventKind::Round { round, of } => {
                 self.round = (round, of);
@@ -189,12 +220,32 @@ impl TurnView {
             TurnEventKind::Proposed(proposal) => self.proposals.push(proposal.id.clone()),
             TurnEventKind::Tier(tier) => self.tier = Some(tier),
             TurnEventKind::Usage(usage) => self.usage = usage,
-            TurnEventKind::Retry(_) => {}
+            TurnEventKind::Retry(retry) => {
+                self.retry = Some(retry.why);
+                self.state = State::Waiting;
+            }
             TurnEventKind::Ended(ended) => {
                 self.state = State::Ending;
                 self.raw = ended.turn.answer;
             }
         }
+    }
+
+    /// Returns the number of its lines, if it is laid out for this width, theme and state.
+    pub(super) fn height(&self, frame: &Frame<'_>) -> Option<usize> {
+        let (key, laid) = self.cache.as_ref()?;
+        (!self.touched && key.fits(self, frame)).then_some(laid.lines.len())
+    }
+
+    /// Returns about how many lines it will have: as many as it had, else by its length.
+    pub(super) fn guess(&self, width: u16) -> usize {
+        let by_length = || 5 + self.tools.len() * 2 + self.weight() / usize::from(width.max(8)) * 5 / 4;
+        self.laid().map_or_else(by_length, |laid| laid.lines.len())
+    }
+
+    /// Returns the bytes of question and answer.
+    pub(super) fn weight(&self) -> usize {
+        self.question.len() + self.raw.len()
     }
 
     /// Lays the turn out, unless it is already laid out for this width, theme and state.
@@ -241,6 +292,15 @@ impl TurnView {
 /// What stands for a turn that was never laid out.
 static EMPTY: Laid = Laid::EMPTY;
 
+/// The keys that a turn names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Keys {
+    /// Opens the next proposal.
+    pub(super) review: String,
+    /// Asks the offline reader.
+    pub(super) offline: String,
+}
+
 /// What laying turns out needs to know.
 pub(super) struct Frame<'a> {
     pub(super) width: u16,
@@ -250,8 +310,8 @@ pub(super) struct Frame<'a> {
     /// Turn of the spinner.
     pub(super) spin: usize,
     pub(super) proposals: &'a HashMap<ProposalId, QueuedProposal>,
-    /// Keys, as the keymap has them, for cards.
-    pub(super) review_key: String,
+    /// Keys, as the keymap has them, for cards and for what can be done about a failure.
+    pub(super) keys: &'a Keys,
 }
 
 impl Frame<'_> {

@@ -55,7 +55,7 @@ impl Stage {
             not_kept: None,
         };
         let all = (0..turns).map(kept).collect();
-        let _ = update(&mut self.app, Msg::Conversation(session.clone(), all));
+        let _ = update(&mut self.app, Msg::Conversation(session.clone(), all, 0));
     }
 
     /// Begins a turn whose answer streams in.
@@ -126,6 +126,7 @@ fn turn(id: TurnId, status: TurnStatus, answer: &str) -> Turn {
         model: String::new(),
         question: "What do you think of this chapter?".to_owned(),
         read_to: None,
+        replaces: None,
         selection: None,
         tools: vec![],
         answer: answer.to_owned(),

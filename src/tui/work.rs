@@ -1,5 +1,7 @@
 //! What the interface asks of the outside, done in the background. Every answer comes back as a message.
 
+mod sessions;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -8,10 +10,9 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::driver;
 use crate::agent::event::TurnEventKind;
 use crate::canon::mentions::Names;
-use crate::domain::conversation::Turn;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::proposal::Proposal;
-use crate::workbench::{Ask, Desk, DocumentError, Finished, Recovered, Workbench};
+use crate::workbench::{Ask, Desk, DocumentError, Recovered, Workbench};
 
 use super::app::App;
 use super::clipboard::Clipboard;
@@ -19,9 +20,6 @@ use super::effect::Effect;
 use super::msg::{Msg, Notice, SaveProblem, Verdict};
 use super::recovery::Recovery;
 use super::review::{Compared, stamp};
-
-/// Earlier conversations that the palette offers.
-const PAST: usize = 50;
 
 /// Hits that a search of the book shows.
 const HITS: usize = 50;
@@ -222,15 +220,6 @@ fn in_background(work: impl FnOnce() + Send + 'static) {
     tokio::task::spawn_blocking(work);
 }
 
-/// Reads an earlier conversation, its quotes checked against the book as it is now.
-fn conversation(bench: &Workbench, session: &SessionId) -> Vec<Finished> {
-    let kept = |turn: Turn| {
-        let grounded = bench.ground(&turn, None);
-        Finished { session: session.clone(), turn, grounded, not_kept: None }
-    };
-    bench.turns(session).into_iter().map(kept).collect()
-}
-
 /// Shows a file that was just made, in the book as it is now.
 fn made(bench: &Workbench, file: Result<BookPath, String>, out: &UnboundedSender<Msg>) {
     match file {
@@ -302,12 +291,15 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Msg::BookRead(book, names)
         }
         Effect::ReadProposals => Msg::Proposals(bench.proposals()),
-        Effect::ListConversations => Msg::Past(bench.past_conversations(PAST)),
-        Effect::ReadConversation(session) => {
-            let Some(session) = session.or_else(|| bench.last_session()) else { return };
-            let turns = conversation(bench, &session);
-            Msg::Conversation(session, turns)
-        }
+        Effect::ListConversations
+        | Effect::ListDeleted
+        | Effect::SearchConversations(_)
+        | Effect::Session(_)
+        | Effect::ReadConversation(_)
+        | Effect::CheckQuotes(..) => match sessions::done(bench, effect, out) {
+            Some(answer) => answer,
+            None => return,
+        },
         Effect::NewEntry(entry_type, name) => {
             return made(bench, bench.new_entry(entry_type, &name).map_err(|e| e.to_string()), out);
         }

@@ -31,12 +31,16 @@ pub struct Ask {
     pub persona: Option<String>,
     /// Conversation to go on with; `None` starts one.
     pub session: Option<SessionId>,
+    /// The turn that this question takes the place of: the last one of the conversation, edited or asked again.
+    pub replaces: Option<TurnId>,
     /// The open document, with its unsaved text if it differs from the disk.
     pub current: Option<(BookPath, Option<String>)>,
     /// The chapter that was open last, where the open document is none: canon is told as of it, and a blind member reads up to it.
     pub chapter: Option<BookPath>,
     /// The captured selection.
     pub selection: Option<Selection>,
+    /// Who answers this question, in place of the provider of the settings.
+    pub provider: Option<String>,
     /// Restricts the tools to the canon-only subset and requires a call (`ai tool-smoke`).
     pub smoke: bool,
 }
@@ -58,7 +62,7 @@ impl Workbench {
     /// Captures everything that a turn needs. The error is for the author: a missing key, an unknown placeholder, an unknown provider.
     pub fn prepare(&self, ask: &Ask) -> Result<TurnSetup, Failure> {
         let choices = self.choices();
-        let name = choices.provider.value;
+        let name = ask.provider.clone().unwrap_or(choices.provider.value);
         let destination = self.destination(&name)?;
         if self.needs_key(&name)? {
             self.inner.keys.require(&name)?;
@@ -168,6 +172,7 @@ impl Workbench {
             question: ask.question.clone(),
             selection: ask.selection.as_ref().map(meta),
             read_to: setup.read_to.clone(),
+            replaces: ask.replaces.clone(),
             tools: vec![],
             answer: String::new(),
             quotes: vec![],
@@ -205,6 +210,7 @@ impl Workbench {
         turn.persona = self.member_of(ask);
         turn.question.clone_from(&ask.question);
         turn.selection = ask.selection.as_ref().map(meta);
+        turn.replaces.clone_from(&ask.replaces);
         let current = ask.current.as_ref().map(|(path, _)| path);
         let grounded = grounding::ground(&turn.answer, &self.book_of(ask), current, &read_in(&turn));
         turn.quotes = grounded.quotes.iter().map(|placed| placed.quote.clone()).collect();
@@ -241,9 +247,14 @@ impl Workbench {
         grounding::ground(&turn.answer, &self.book(), current, &read_in(turn))
     }
 
+    /// Returns an answer ready to be shown, checked against the book as it is now; `read` are the files that tools returned in its turn.
+    pub fn check(&self, answer: &str, read: &[BookPath]) -> Grounded {
+        grounding::ground(answer, &self.book(), None, read)
+    }
+
     /// Returns the conversation of this book that was used last.
     pub fn last_session(&self) -> Option<SessionId> {
-        sessions::list(self.root()).ok()?.into_iter().next()
+        self.conversations().into_iter().next().map(|summary| summary.session)
     }
 
     pub(super) fn ledger(&self) -> Ledger {
@@ -260,6 +271,16 @@ impl Workbench {
                 hint: "Leave the session out to start one.".into(),
             });
         }
+        let turns = match &ask.replaces {
+            Some(id) => without(turns, id).ok_or_else(|| Failure {
+                kind: FailureKind::Work,
+                message: format!(
+                    "The conversation {session} has no message {id} that another could take the place of."
+                ),
+                hint: "Ask without replacing one.".into(),
+            })?,
+            None => turns,
+        };
         let preface = self.news(session, &turns);
         Ok((turns, preface))
     }
@@ -279,6 +300,18 @@ impl Workbench {
         let id = ask.persona.clone().or_else(last);
         board::member(id.as_deref()).id.to_owned()
     }
+}
+
+/// The turns before one that is to be replaced; those that it would have replaced go with it.
+fn without(mut turns: Vec<Kept>, id: &TurnId) -> Option<Vec<Kept>> {
+    let mut next = Some(id.clone());
+    let mut cut = None;
+    while let Some(place) = next.as_ref().and_then(|id| turns.iter().position(|kept| kept.turn.id == *id)) {
+        next.clone_from(&turns[place].turn.replaces);
+        turns.truncate(place);
+        cut = Some(place);
+    }
+    cut.map(|_| turns)
 }
 
 /// The files that tools returned in a turn.

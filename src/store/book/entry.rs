@@ -59,6 +59,27 @@ pub struct Fields {
     front: usize,
 }
 
+/// Most words of a section that is a role and no text about it.
+const ROLE_WORDS: usize = 8;
+
+/// The one line of a section `Role`.
+fn role_section<'a>(lines: &'a [Cow<'_, str>]) -> Option<&'a str> {
+    if !lines.iter().any(|line| line.trim_end_matches(['#', ' ', ':']).ends_with("ole")) {
+        return None;
+    }
+    let headings = markup::headings(lines);
+    let at = headings.iter().position(|h| matches!(fold(&h.text).as_str(), "role" | "narrative role"))?;
+    let end = headings.get(at + 1).map_or(lines.len(), |next| next.line);
+    let mut said = lines[headings[at].line + headings[at].height..end]
+        .iter()
+        .map(|line| line.trim())
+        .filter(|l| !l.is_empty());
+    let role = said.next()?;
+    let is_line =
+        role.split_whitespace().count() <= ROLE_WORDS && !role.starts_with(['-', '*', '>', '|', '=']);
+    (is_line && said.next().is_none()).then_some(role)
+}
+
 /// Keys of a summary, strongest first.
 const SUMMARY: [&str; 3] = ["summary", "description", "synopsis"];
 
@@ -78,6 +99,9 @@ impl Fields {
         }
         for (key, value) in markup::top_fields(lines, words) {
             fields.add(key, value, words);
+        }
+        if let Some(role) = role_section(lines) {
+            fields.add("role", role, words);
         }
         fields
     }

@@ -74,8 +74,43 @@ impl Loaded {
             message: message.to_owned(),
         };
         let of_file = self.not_utf8.iter().map(|message| at(1, 1, message));
-        of_file.chain(self.front.problems.iter().map(|p| at(p.line, p.column, &p.message))).collect()
+        let of_front = self.front.problems.iter().map(|p| at(p.line, p.column, &p.message));
+        let days = self.impossible_days();
+        of_file.chain(of_front).chain(days.iter().map(|(line, message)| at(*line, 1, message))).collect()
     }
+
+    /// Values of the frontmatter that look like a day and are none, each with its line.
+    fn impossible_days(&self) -> Vec<(usize, String)> {
+        let front = &self.text[..self.split.body_start];
+        let lines = front.lines().enumerate();
+        let found = lines.filter_map(|(at, line)| {
+            let (key, value) = line.split_once([':', '='])?;
+            let value = value.trim().trim_matches(['"', '\'']);
+            let message = || {
+                format!(
+                    "`{}: {value}`: the calendar has no such day, so that it can't be put in order",
+                    key.trim()
+                )
+            };
+            is_impossible_day(value).then(|| (at + 1, message()))
+        });
+        found.collect()
+    }
+}
+
+/// Whether a text is written as year, month and day, and the month has no such day.
+fn is_impossible_day(text: &str) -> bool {
+    let mut parts = text.splitn(3, '-');
+    let mut number = |digits: std::ops::RangeInclusive<usize>| {
+        let part =
+            parts.next().filter(|p| digits.contains(&p.len()) && p.bytes().all(|b| b.is_ascii_digit()))?;
+        part.parse::<i16>().ok()
+    };
+    let (Some(year), Some(month), Some(day)) = (number(4..=4), number(1..=2), number(1..=2)) else {
+        return false;
+    };
+    let (Ok(month), Ok(day)) = (i8::try_from(month), i8::try_from(day)) else { return false };
+    (1..=12).contains(&month) && (29..=31).contains(&day) && jiff::civil::Date::new(year, month, day).is_err()
 }
 
 /// Applies `work` to every item on a few threads; the results are in the order of the items.

@@ -121,13 +121,20 @@ impl Remote {
                 Err(Stop::Unnoted(failure)) => return Err(failure),
                 Err(Stop::Problem(problem)) => problem,
             };
+            match self.lesson(&problem, &body).filter(|_| !report.shown) {
+                // The body is made anew, of what was learned.
+                Some(Lesson::Again(why)) => {
+                    report.send(Event::Retry(attempts.again(why)));
+                    continue;
+                }
+                Some(Lesson::NoTools) => {
+                    return Err(self.failure(&problem, &attempts.request.model, key.as_ref(), 1));
+                }
+                None => {}
+            }
             let sent = Sent { flex: is_flex(&body), continues: body.get("previous_response_id").is_some() };
-            let next = if report.shown {
-                None
-            } else {
-                let next = attempts.next(&problem, sent, &self.server, key.as_ref());
-                next.or_else(|| self.learn(&mut attempts, &problem, &body))
-            };
+            let next =
+                if report.shown { None } else { attempts.next(&problem, sent, &self.server, key.as_ref()) };
             let Some(Next { retry, keeps_nothing }) = next else {
                 let times = if report.shown { 1 } else { attempts.same() };
                 return Err(self.failure(&problem, &attempts.request.model, key.as_ref(), times));
@@ -141,13 +148,10 @@ impl Remote {
         }
     }
 
-    /// Learns from a refusal what the server does not take, and asks without it.
-    fn learn(&self, attempts: &mut Attempts<'_>, problem: &Problem, body: &Value) -> Option<Next> {
+    /// Takes back what the server turned out not to take, as far as that is what went wrong.
+    fn lesson(&self, problem: &Problem, body: &Value) -> Option<Lesson> {
         let Problem::Refused(refusal) = problem else { return None };
-        match self.change(|can| can.learn(refusal, body))? {
-            Lesson::Again(why) => Some(attempts.anew(why)),
-            Lesson::NoTools => None,
-        }
+        self.change(|can| can.learn(refusal, body))
     }
 
     /// Puts what could not be helped into words, and how often it was tried in vain.

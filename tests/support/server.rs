@@ -151,10 +151,12 @@ impl Wire {
         match self {
             Self::Responses => {
                 let said = words.map(|words| say(n, words));
+                let one_or_all =
+                    |at: usize| if calls.len() == 1 { n.to_string() } else { format!("{n}_{at}") };
                 let called = calls
                     .iter()
                     .enumerate()
-                    .map(|(at, (name, arguments))| call(at, &format!("{n}_{at}"), name, arguments));
+                    .map(|(at, (name, arguments))| call(at, &one_or_all(at), name, arguments));
                 ("text/event-stream", stream(n, &said.into_iter().chain(called).collect::<Vec<_>>()))
             }
             Self::Chat => ("text/event-stream", chat(n, words, calls)),

@@ -56,6 +56,12 @@ impl<'a> Attempts<'a> {
         self.same
     }
 
+    /// The same is asked at once in another way, for this reason.
+    pub fn again(&mut self, why: String) -> Retry {
+        (self.made, self.same) = (self.made + 1, 1);
+        Retry { why, attempt: self.made, wait: Duration::ZERO, left_out: self.left_out }
+    }
+
     /// Works out what is asked next, if anything may help. `key` is what no word of the server may show.
     pub fn next(
         &mut self,
@@ -94,13 +100,6 @@ impl<'a> Attempts<'a> {
             format!("{} Asking again {when}{by_whom}, attempt {} of {MOST}.", sentence(&what), self.same);
         let (attempt, left_out) = (self.made, self.left_out);
         Some(Next { retry: Retry { why, attempt, wait, left_out }, keeps_nothing: false })
-    }
-
-    /// The same request in another shape, at once: the server has said what it does not take.
-    pub fn anew(&mut self, why: String) -> Next {
-        (self.made, self.same) = (self.made + 1, 1);
-        let retry = Retry { why, attempt: self.made, wait: Duration::ZERO, left_out: self.left_out };
-        Next { retry, keeps_nothing: false }
     }
 
     /// Changes the request so that the server has no more reason to refuse it. Returns what the author is told, and whether the server

@@ -13,5 +13,6 @@ pub mod manuscript;
 pub mod nearness;
 pub mod numeral;
 pub mod passage;
+pub mod price;
 pub mod safe_text;
 pub mod story_date;

@@ -6,9 +6,11 @@
 pub mod client;
 pub mod embeddings;
 pub mod offline;
+pub mod prices;
 pub mod remote;
 pub mod responses;
 pub mod sse;
+pub mod tokens;
 pub mod wire;
 
 use std::future::Future;

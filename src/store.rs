@@ -18,6 +18,7 @@ pub mod proposals;
 pub mod provenance;
 pub mod recovery;
 pub mod sessions;
+pub mod spending;
 pub mod vectors;
 
 /// Returns the present time as the stores write it: RFC 3339 in UTC, to the millisecond.

@@ -16,6 +16,7 @@ pub mod judge;
 pub mod keys;
 pub mod look;
 pub mod meaning;
+pub mod money;
 pub mod new_chapter;
 pub mod new_entry;
 pub mod open;

@@ -124,6 +124,7 @@ impl Ran {
             "provider": turn.provider,
             "model": turn.model,
             "tier": turn.tier,
+            "tier_asked": turn.tier_asked,
             "answer": self.finished.grounded.shown,
             "rounds": turn.rounds,
             "tools": turn.tools,
@@ -160,6 +161,9 @@ pub(super) fn run(
     let setup = workbench.prepare(ask)?;
     if let Some(read_to) = &setup.read_to {
         output::progress(&format!("reads blind, {read_to}"));
+    }
+    if let Some(caution) = workbench.caution(&setup) {
+        output::progress(&caution);
     }
     let session = workbench.begin(ask, &setup);
     let runtime = tokio::runtime::Builder::new_multi_thread()

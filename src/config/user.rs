@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::money::{self, Budget, OwnPrices};
 use super::toml_reader::{Problem, Reader, Section};
 
 /// Values of `reasoning_effort`.
@@ -17,7 +18,7 @@ pub const TIERS: [&str; 4] = ["auto", "default", "flex", "priority"];
 pub const MAX_ROUNDS: u32 = 12;
 
 /// What `config.toml` says. What it does not say is `None`, or the default where there is no other source.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct UserSettings {
     /// `[provider] name`
     pub provider: Option<String>,
@@ -31,6 +32,10 @@ pub struct UserSettings {
     pub embeddings: Option<String>,
     /// `[options]`
     pub options: ModelOptions,
+    /// `[budget]`
+    pub budget: Budget,
+    /// `[prices."MODEL"]`
+    pub prices: BTreeMap<String, OwnPrices>,
     /// `[appearance]`
     pub appearance: Appearance,
     /// `[keys]`: command and its keys.
@@ -133,6 +138,8 @@ impl UserSettings {
                 store: s.switch("store")?,
             })
         })?;
+        settings.budget = root.section("budget", Budget::read)?;
+        settings.prices = root.section("prices", money::read)?;
         settings.appearance = root.section("appearance", |s| {
             Ok(Appearance {
                 theme: s.text("theme")?,

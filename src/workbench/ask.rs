@@ -107,8 +107,11 @@ impl Workbench {
             self.choices().rounds.value
         };
         let registry = Arc::new(registry);
+        let (id, options) = (TurnId::mint(), self.options());
+        let purse = self.purse(&id, name, &model, options.service_tier.as_deref());
         Ok(TurnSetup {
-            id: TurnId::mint(),
+            id,
+            purse,
             provider: self.provider(name, &book, &registry, member.id)?,
             witness: Arc::new(()),
             model,
@@ -126,7 +129,7 @@ impl Workbench {
             history,
             continue_from,
             question: ask.question.clone(),
-            options: self.options(),
+            options,
             max_rounds,
             first_round: if ask.smoke { FirstRound::Required } else { FirstRound::Patterns },
         })
@@ -166,6 +169,7 @@ impl Workbench {
             status: TurnStatus::Running,
             rounds: 0,
             tier: None,
+            tier_asked: setup.options.service_tier.clone(),
             usage: Usage::default(),
             response_id: None,
         };
@@ -214,10 +218,13 @@ impl Workbench {
         let queued: std::io::Result<()> = proposals.iter().try_for_each(|p| self.queue(session, &turn.id, p));
         let stored = sessions::end(self.root(), session, kept);
         let recorded = self.ledger().append(Record::Turn(Box::new(record)));
+        let spent = self.write_spending();
         let failed = stored.err().or(queued.err()).or(recorded.err());
         let not_kept = failed.map(|e| {
             format!("This turn and its proposals could not be kept in the book's .scritorio folder: {e}.")
         });
+        let not_noted = spent.err().map(|e| format!("What this turn cost could not be noted: {e}."));
+        let not_kept = not_kept.or(not_noted);
         Finished { session: session.clone(), turn, grounded, not_kept }
     }
 

@@ -12,9 +12,11 @@ use crate::domain::ids::BookPath;
 use crate::providers::remote::Remote;
 use crate::store;
 use crate::store::lock::Lock;
+use crate::store::spending::Spending;
 
 use super::index::Indexes;
 use super::keys::Keys;
+use super::money::Unwritten;
 
 /// An open book with its settings, stores and sessions. Cheap to clone: clones share everything.
 #[derive(Clone)]
@@ -35,6 +37,8 @@ pub(super) struct Inner {
     pub servers: Mutex<BTreeMap<Option<String>, Arc<Remote>>>,
     /// Vectors of the book's texts, where searching by meaning is on.
     pub meanings: super::meaning::Meanings,
+    /// What was spent and is not written yet.
+    pub spent: Unwritten,
     /// The right to write to the book, once an interface has it.
     pub lock: Mutex<Option<Lock>>,
 }
@@ -107,6 +111,7 @@ impl Workbench {
             .map_err(|source| store::book::ReadError::Folder { path: root.to_path_buf(), source })?;
         let book = store::book::read(&root)?;
         let keys = Keys::new(&surroundings);
+        let spent = Unwritten::new(Spending::new(&surroundings.folders.data));
         let inner = Inner {
             root,
             surroundings,
@@ -117,6 +122,7 @@ impl Workbench {
             keys,
             servers: Mutex::default(),
             meanings: super::meaning::Meanings::default(),
+            spent,
             lock: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner) })

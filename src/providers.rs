@@ -3,10 +3,18 @@
 //! A provider turns a [`Request`] into a stream of [`Event`]s. It knows nothing of rounds, books or screens, and it
 //! never runs a tool.
 
+pub mod abilities;
+pub mod anthropic;
+pub mod chat;
 pub mod client;
 pub mod embeddings;
+pub mod frames;
+pub mod hearing;
 pub mod offline;
+pub mod ollama;
+pub mod presets;
 pub mod prices;
+mod raw;
 pub mod remote;
 pub mod responses;
 pub mod sse;
@@ -36,7 +44,7 @@ pub struct Request {
     pub fresh: usize,
     /// The response that a stateful server continues from.
     pub previous_response_id: Option<String>,
-    /// Tools on offer, as name, description and strict schema in the provider's own shape.
+    /// Tools on offer, as name, description and strict schema, flat as the Responses API has them: a wire says it its own way.
     pub tools: Vec<Value>,
     /// Which tool must be called.
     pub tool_choice: ToolChoice,
@@ -72,6 +80,7 @@ pub enum Item {
         output: String,
     },
     /// An output item exactly as the server sent it (reasoning, a message with its phase, a call): what a stateless request must repeat.
+    /// One of the Responses API stands as it is; one of another wire is wrapped with its name.
     Raw(Value),
 }
 
@@ -101,6 +110,8 @@ pub struct Options {
     pub response_format: Option<Value>,
     /// Whether the server keeps state (`store`).
     pub store: bool,
+    /// Whether the model may have the provider search the web.
+    pub web_search: bool,
 }
 
 /// What a provider reports while it answers.
@@ -115,6 +126,13 @@ pub enum Event {
     Text(String),
     /// The model thinks; its words are not shown.
     Reasoning,
+    /// All words of this answer so far were thoughts: only their end had a mark.
+    TakenBack,
+    /// The provider searched the web for the model. What it found is neither canon nor anything that a tool of ours returned.
+    WebSearch {
+        /// What for; empty where that is not told.
+        query: String,
+    },
     /// The model began a tool call.
     CallStarted {
         /// Which call.
@@ -163,6 +181,11 @@ pub trait Provider: Send + Sync {
 
     /// Whether it continues from `previous_response_id`.
     fn stateful(&self) -> bool;
+
+    /// Whether its model calls tools. It may turn out that it does not.
+    fn tools(&self) -> bool {
+        true
+    }
 
     /// Returns the whole body that [`Provider::stream`] would send for `request`.
     fn body(&self, request: &Request) -> Value;

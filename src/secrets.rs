@@ -75,9 +75,9 @@ pub fn variable(provider: &str) -> String {
     format!("{name}_API_KEY")
 }
 
-/// Returns a provider's key from the environment. An empty variable is none.
-pub fn in_environment(provider: &str) -> Option<Result<ApiKey, BadKey>> {
-    let raw = std::env::var(variable(provider)).ok()?;
+/// Returns the key in an environment variable. An empty variable is none.
+pub fn in_environment(variable: &str) -> Option<Result<ApiKey, BadKey>> {
+    let raw = std::env::var(variable).ok()?;
     (!raw.trim().is_empty()).then(|| ApiKey::new(&raw))
 }
 

@@ -4,7 +4,6 @@
 
 pub mod ask;
 mod blind;
-mod chat;
 pub mod demo;
 pub mod doctor;
 pub mod evidence;

@@ -9,6 +9,8 @@
 
 #[path = "support/book.rs"]
 mod book;
+#[path = "support/schema.rs"]
+mod schema;
 #[path = "support/server.rs"]
 mod server;
 
@@ -51,6 +53,7 @@ const KEYWORDS: [&str; 9] = [
 
 /// Checks a body, and names the first rule that it breaks.
 fn check(body: &Value) -> Result<(), String> {
+    schema::responses(body)?;
     let fields = body.as_object().ok_or("the body is no object")?;
     rule(fields.keys().all(|k| FIELDS.contains(&k.as_str())), || format!("fields: {:?}", fields.keys()))?;
     for required in ["model", "instructions", "input"] {
@@ -231,6 +234,7 @@ fn what_the_prompt_verb_shows_is_valid_too() {
     let body = folders.run(&[&asked[..], &["--format", "responses"]].concat()).ok().json();
     check(&body).unwrap();
     let chat = folders.run(&[&asked[..], &["--format", "chat"]].concat()).ok().json();
+    schema::chat(&chat).unwrap();
     for tool in chat["tools"].as_array().unwrap() {
         assert_eq!((&tool["type"], &tool["function"]["strict"]), (&json!("function"), &json!(true)));
         strict(&tool["function"]["parameters"]).unwrap();

@@ -113,6 +113,7 @@ impl Driver {
         match effect {
             Effect::Ask(choice) => self.ask(choice),
             Effect::Say(words) => self.tell(TurnEventKind::Text(words)),
+            Effect::Replace(answer) => self.tell(TurnEventKind::Answer(answer)),
             Effect::Queue(call) => {
                 let row = self.rows.queue(&call);
                 self.tell(TurnEventKind::Tool(row));
@@ -200,6 +201,10 @@ impl Driver {
         match event {
             Event::Created { response_id } => self.response_id = Some(response_id.clone()),
             Event::Reasoning => self.tell(TurnEventKind::Reasoning),
+            Event::WebSearch { query } => {
+                let row = self.rows.web(query);
+                self.tell(TurnEventKind::Tool(row));
+            }
             Event::Retry(why) => self.tell(TurnEventKind::Retry(why.clone())),
             Event::Tier(tier) => {
                 (self.tier, self.tier_of_response) = (Some(tier.clone()), Some(tier.clone()));
@@ -211,6 +216,7 @@ impl Driver {
                 self.tell(TurnEventKind::Usage(self.usage));
             }
             Event::Text(_)
+            | Event::TakenBack
             | Event::CallStarted { .. }
             | Event::CallArguments { .. }
             | Event::Call { .. }
@@ -469,6 +475,7 @@ mod tests {
             told.push(match event.kind {
                 TurnEventKind::Round { round, of } => format!("round {round} of {of}"),
                 TurnEventKind::Text(words) => format!("text {words}"),
+                TurnEventKind::Answer(answer) => format!("answer {answer}"),
                 TurnEventKind::Reasoning => "reasoning".into(),
                 TurnEventKind::Tool(row) => format!("{} {:?}", row.call_id, row.status),
                 TurnEventKind::Proposed(proposal) => format!("proposed {}", proposal.id),

@@ -1,4 +1,4 @@
-//! What a running turn tells the front ends. The words of all [`TurnEventKind::Text`] in a row are the answer.
+//! What a running turn tells the front ends. The words of all [`TurnEventKind::Text`] since the last [`TurnEventKind::Answer`] in a row, behind that one, are the answer.
 
 use crate::domain::conversation::{Failure, ToolRecord, Turn, Usage};
 use crate::domain::ids::TurnId;
@@ -27,6 +27,8 @@ pub enum TurnEventKind {
     },
     /// Words of the answer.
     Text(String),
+    /// This is the answer so far, in place of the words that were told: some of them turned out to be thoughts.
+    Answer(String),
     /// The model thinks.
     Reasoning,
     /// A tool row is new or has changed; rows are told apart by `call_id`.

@@ -149,9 +149,14 @@ impl Machine {
                 let call = response.call(call_id, name, arguments, &mut self.ids);
                 effects.extend(call.map(Effect::Queue));
             }
+            Event::TakenBack => self.take_back(&mut response, effects),
             Event::Item(raw) => response.raw.push(raw),
             Event::Finished { truncated, .. } => return self.finish(response, truncated, effects),
-            Event::Text(_) | Event::Reasoning | Event::Retry(_) | Event::Tier(_) => {}
+            Event::Text(_)
+            | Event::Reasoning
+            | Event::WebSearch { .. }
+            | Event::Retry(_)
+            | Event::Tier(_) => {}
         }
         Phase::Hearing(response)
     }
@@ -266,6 +271,16 @@ impl Machine {
         }
     }
 
+    /// The words of this response were thoughts: they are no part of the answer.
+    fn take_back(&mut self, response: &mut Response, effects: &mut Vec<Effect>) {
+        let words = std::mem::take(&mut response.text);
+        if let Some(before) = self.answer.strip_suffix(words.as_str()) {
+            let before = before.trim_end_matches('\n').len();
+            self.answer.truncate(before);
+            effects.push(Effect::Replace(self.answer.clone()));
+        }
+    }
+
     fn say(&mut self, words: String, effects: &mut Vec<Effect>) {
         self.answer.push_str(&words);
         effects.push(Effect::Say(words));
@@ -371,6 +386,18 @@ mod tests {
             Some(TurnStatus::Failed(failure)) => Some(failure.kind),
             _ => None,
         }
+    }
+
+    #[test]
+    fn words_that_turn_out_to_be_thoughts_are_taken_out_of_the_answer_and_the_history() {
+        let second = [text("hm, "), text("well"), Event::TakenBack, text("She left."), finished()];
+        let inputs = heard([text("Let me see."), call("c1", "search_codex", "{}"), finished()])
+            .chain([answered("c1")])
+            .chain(heard(second));
+        let (machine, effects) = play(plan(), inputs);
+        assert_eq!(machine.answer(), "Let me see.\n\nShe left.");
+        assert!(effects.contains(&Effect::Replace("Let me see.".into())));
+        assert_eq!(shape(&machine).last().unwrap(), "says She left.");
     }
 
     /// The turn's items without the opening, one word each.
@@ -686,6 +713,7 @@ mod tests {
         prop_oneof![
             2 => "[xy ]{0,2}".prop_map(|t| Input::Heard(Event::Text(t))),
             1 => Just(Input::Heard(created("r"))),
+            1 => Just(Input::Heard(Event::TakenBack)),
             1 => (id(), name()).prop_map(|(i, n)| Input::Heard(started(&i, &n))),
             3 => (id(), name(), "[{}]{0,2}").prop_map(|(i, n, a)| Input::Heard(call(&i, &n, &a))),
             1 => id().prop_map(|i| Input::Heard(Event::Item(json!({ "type": "function_call", "call_id": i })))),
@@ -753,6 +781,7 @@ mod tests {
                             check_answered(machine.items());
                         }
                         Effect::Say(words) => said.push_str(&words),
+                        Effect::Replace(answer) => said = answer,
                         Effect::Queue(call) => {
                             rows.entry(call.id).or_insert(false);
                         }

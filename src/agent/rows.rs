@@ -11,6 +11,12 @@ use crate::tools::Evidence;
 /// Most characters of a call's arguments or name in a row.
 const MAX_SHOWN: usize = 80;
 
+/// The provider's own tool that searches the web.
+const WEB_SEARCH: &str = "web_search";
+
+/// What is said of what the web says.
+const NOT_CANON: &str = "web, not canon";
+
 /// The rows in the order in which the calls began.
 #[derive(Debug, Default)]
 pub struct Rows(Vec<ToolRecord>);
@@ -47,6 +53,17 @@ impl Rows {
         row.missing = evidence.missing;
         row.truncated = evidence.truncated;
         self.set(id, ToolStatus::Done, None, ms)
+    }
+
+    /// The provider searched the web for the model. No file was resolved, so that nothing of it counts as read from the book.
+    pub fn web(&mut self, query: &str) -> ToolRecord {
+        let call_id = CallId::new(format!("web-{}", self.0.len() + 1));
+        let row = self.row(&call_id);
+        row.name = WEB_SEARCH.to_owned();
+        row.arguments = one_line(query);
+        row.title = Some(NOT_CANON.to_owned());
+        row.kind = Some("web".to_owned());
+        self.set(&call_id, ToolStatus::Done, None, 0)
     }
 
     /// A call ended without an answer, or with an error.
@@ -137,6 +154,17 @@ mod tests {
             assert!(line.chars().count() <= MAX_SHOWN + 1, "{line}");
             assert_eq!(line, shown);
         }
+    }
+
+    #[test]
+    fn a_search_of_the_web_is_marked_and_counts_as_nothing_that_was_read() {
+        let mut rows = Rows::default();
+        let row = rows.web("lamp \u{1b}oil");
+        assert_eq!((row.name.as_str(), row.title.as_deref()), ("web_search", Some("web, not canon")));
+        assert_eq!((row.status, row.arguments.as_str()), (ToolStatus::Done, "lamp \u{241b}oil"));
+        assert!(row.resolved.is_empty() && row.results == 0 && row.words.is_none());
+        rows.web("gulls");
+        assert_eq!(rows.into_records().len(), 2);
     }
 
     #[test]

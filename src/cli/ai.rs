@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 
 use crate::workbench::Ask;
+use crate::workbench::provider::{OFFLINE, OPENAI};
 
 use super::ask::print;
 use super::error::{CliError, Kind};
@@ -39,7 +40,10 @@ impl Ai {
         }
         let mut overrides = verb.who.overrides();
         // Unlike a question of the author's, this one is about the provider: it never falls back to the offline reader.
-        overrides.provider.get_or_insert_with(|| "openai".to_owned());
+        if overrides.provider.is_none() {
+            let (configured, _) = context.open(overrides.clone())?.provider_and_model();
+            overrides.provider = Some(if configured == OFFLINE { OPENAI.to_owned() } else { configured });
+        }
         let workbench = context.open(overrides)?;
         let (provider, model) = workbench.provider_and_model();
         output::progress(&format!("asking {provider}, {model}"));

@@ -101,6 +101,9 @@ fn stream_line(event: &TurnEventKind, words: &mut Words) -> Option<Value> {
     Some(match event {
         TurnEventKind::Round { round, of } => json!({ "event": "round", "round": round, "of": of }),
         TurnEventKind::Text(piece) => json!({ "event": "text", "text": words.take(piece)? }),
+        TurnEventKind::Answer(answer) => {
+            json!({ "event": "answer", "text": words.begin_again(answer) })
+        }
         TurnEventKind::Tool(record) => with_event("tool", json!(record)),
         TurnEventKind::Proposed(proposal) => with_event("proposal", proposal_json(proposal, Status::Pending)),
         TurnEventKind::Tier(tier) => json!({ "event": "tier", "tier": tier }),

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::workbench::Surroundings;
 use crate::workbench::keys::{KeyError, KeyStatus, Keys};
-use crate::workbench::provider::{NAMES, OFFLINE};
+use crate::workbench::provider::{self, OFFLINE};
 
 use super::error::{CliError, Kind};
 use super::{Context, masked, output};
@@ -50,34 +50,38 @@ impl KeysVerb {
         let keys = Keys::new(&surroundings);
         match self.verb {
             Verb::Set(Provider { provider }) => {
-                known(&provider)?;
+                known(&provider, &surroundings)?;
                 let key = read_key(&provider)?;
-                keys.set(&provider, &key).map_err(|e| explain(e, &provider))?;
+                keys.set(&provider, &key).map_err(|e| explain(e, &keys.variable(&provider)))?;
                 done(context, &keys.status(&provider), "The key is in the keychain.")
             }
             Verb::Delete(Provider { provider }) => {
-                known(&provider)?;
-                let deleted = keys.delete(&provider).map_err(|e| explain(e, &provider))?;
+                known(&provider, &surroundings)?;
+                let deleted = keys.delete(&provider).map_err(|e| explain(e, &keys.variable(&provider)))?;
                 let words = if deleted { "The key is deleted." } else { "There was no key in the keychain." };
                 done(context, &keys.status(&provider), words)
             }
             Verb::Status { provider } => {
-                if let Some(provider) = &provider {
-                    known(provider)?;
-                }
-                let wanted =
-                    NAMES.into_iter().filter(|n| provider.as_deref().map_or(*n != OFFLINE, |p| p == *n));
-                status(context, &wanted.map(|name| keys.status(name)).collect::<Vec<_>>())
+                let wanted = match provider {
+                    Some(provider) => {
+                        known(&provider, &surroundings)?;
+                        vec![provider]
+                    }
+                    // The keychain is not asked for keys that this program never put there.
+                    None => provider::with_keys(&surroundings, &keys),
+                };
+                status(context, &wanted.iter().map(|name| keys.status(name)).collect::<Vec<_>>())
             }
         }
     }
 }
 
-fn known(provider: &str) -> Result<(), CliError> {
-    if NAMES.contains(&provider) && provider != OFFLINE {
+fn known(provider: &str, surroundings: &Surroundings) -> Result<(), CliError> {
+    let mut names = provider::names(surroundings);
+    names.retain(|name| name != OFFLINE);
+    if names.iter().any(|name| name == provider) {
         return Ok(());
     }
-    let names: Vec<_> = NAMES.into_iter().filter(|name| *name != OFFLINE).collect();
     let message = format!("There is no provider `{provider}` that takes a key.");
     Err(CliError::new(Kind::Usage, message).hint(format!("These do: {}.", names.join(", "))))
 }
@@ -93,8 +97,7 @@ fn read_key(provider: &str) -> Result<String, CliError> {
     Ok(key)
 }
 
-fn explain(error: KeyError, provider: &str) -> CliError {
-    let variable = format!("{}_API_KEY", provider.to_ascii_uppercase());
+fn explain(error: KeyError, variable: &str) -> CliError {
     match error {
         KeyError::Bad(_) => CliError::from(error).hint("Nothing was stored."),
         error => CliError::from(error).hint(format!(

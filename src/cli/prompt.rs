@@ -29,6 +29,8 @@ enum Format {
     Text,
     Responses,
     Chat,
+    Ollama,
+    Anthropic,
 }
 
 impl Prompt {
@@ -39,10 +41,14 @@ impl Prompt {
             Format::Text => None,
             Format::Responses => Some("responses"),
             Format::Chat => Some("chat"),
+            Format::Ollama => Some("ollama"),
+            Format::Anthropic => Some("anthropic"),
         };
         let peek = workbench.peek(&ask, format)?;
         match self.format {
-            Format::Responses | Format::Chat => output::document(&peek.body),
+            Format::Responses | Format::Chat | Format::Ollama | Format::Anthropic => {
+                output::document(&peek.body)
+            }
             Format::Text if context.global.json => output::document(&json!({
                 "destination": peek.destination,
                 "instructions": peek.instructions,

@@ -25,7 +25,7 @@ pub(super) struct Who {
     /// Board member: developmental-editor, character-psychologist, continuity-editor, worldbuilding-auditor, first-time-reader, writing-coach
     #[arg(long, value_name = "ID")]
     pub persona: Option<String>,
-    /// Who answers: openai or offline
+    /// Who answers: offline, openai, anthropic, openrouter, kilo, groq, mistral, deepseek, azure, ollama, lmstudio, llamacpp, vllm, or one of your own
     #[arg(long, value_name = "NAME")]
     pub provider: Option<String>,
     /// The provider's model
@@ -238,6 +238,7 @@ impl Progress {
             TurnEventKind::Tier(tier) => output::progress(&format!("  tier: {tier}")),
             TurnEventKind::Retry(why) => output::progress(&format!("  again: {why}")),
             TurnEventKind::Text(_)
+            | TurnEventKind::Answer(_)
             | TurnEventKind::Reasoning
             | TurnEventKind::Usage(_)
             | TurnEventKind::Ended(_) => {}
@@ -261,6 +262,9 @@ fn tool_row(record: &ToolRecord) -> String {
         ToolStatus::Cancelled => format!("  {name}: cancelled"),
         ToolStatus::Failed => {
             format!("  {name}: {} ({} ms)", record.error.as_deref().unwrap_or("failed"), record.ms)
+        }
+        ToolStatus::Done if record.kind.as_deref() == Some("web") => {
+            format!("  {name}: {arguments} (web, not canon)")
         }
         ToolStatus::Done => {
             let files: Vec<_> = record.resolved.iter().map(BookPath::as_str).collect();
@@ -291,5 +295,11 @@ impl Words {
         let fresh = shown.get(self.given..).filter(|fresh| !fresh.is_empty())?.to_owned();
         self.given = shown.len();
         Some(fresh)
+    }
+
+    /// Begins again with an answer that replaces all words so far, and returns what can be shown of it.
+    pub(super) fn begin_again(&mut self, answer: &str) -> String {
+        *self = Self::default();
+        self.take(answer).unwrap_or_default()
     }
 }

@@ -6,6 +6,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::user::{EFFORTS, TIERS, VERBOSITIES};
 use crate::domain::book::{BoardSettings, BookSettings};
 use crate::domain::codex::EntryType;
 use crate::domain::frontmatter::Problem;
@@ -116,7 +117,18 @@ pub const ENTRY_KEYS: [&str; 11] = [
     "relationships",
 ];
 
-const BOARD_KEYS: [&str; 4] = ["notes", "editable", "enabled", "blind"];
+const BOARD_KEYS: [&str; 10] = [
+    "notes",
+    "editable",
+    "enabled",
+    "blind",
+    "model",
+    "effort",
+    "verbosity",
+    "max_output_tokens",
+    "tier",
+    "web_search",
+];
 
 /// What has been read so far.
 struct Draft<'a> {
@@ -149,6 +161,12 @@ impl Draft<'_> {
                     "editable" => read.editable = value.text()?,
                     "enabled" => read.enabled = Some(value.truth()?),
                     "blind" => read.blind = Some(value.truth()?),
+                    "model" => read.asks.model = value.text()?,
+                    "effort" => read.asks.effort = Some(value.word(&EFFORTS)?),
+                    "verbosity" => read.asks.verbosity = Some(value.word(&VERBOSITIES)?),
+                    "max_output_tokens" => read.asks.max_output_tokens = Some(value.tokens()?),
+                    "tier" => read.asks.tier = Some(value.word(&TIERS)?),
+                    "web_search" => read.asks.web_search = Some(value.truth()?),
                     _ => self.unknown_key(&member, key, BOARD_KEYS),
                 }
             }
@@ -321,6 +339,25 @@ impl<'a> Cell<'a> {
         Ok(texts)
     }
 
+    /// One of a few words.
+    fn word(&self, allowed: &[&str]) -> Result<String, Problem> {
+        let said = self.text()?.unwrap_or_default();
+        if allowed.contains(&said.as_str()) {
+            return Ok(said);
+        }
+        Err(self.problem(format!("{} must be one of {}", self.path, allowed.join(", "))))
+    }
+
+    /// A limit of an answer: no server takes less than 16.
+    fn tokens(&self) -> Result<u32, Problem> {
+        let tokens: u32 = self.whole()?;
+        if tokens >= 16 {
+            Ok(tokens)
+        } else {
+            Err(self.problem(format!("{} must be at least 16", self.path)))
+        }
+    }
+
     fn truth(&self) -> Result<bool, Problem> {
         match self.item.get_ref() {
             DeValue::Boolean(truth) => Ok(*truth),
@@ -458,7 +495,7 @@ mod tests {
         assert_eq!((found[2].0, found[2].1), (6, 8));
         assert!(found[2].2.ends_with("did you mean `continuity-editor`?"), "{found:?}");
         assert_eq!((found[3].0, found[3].1), (9, 3));
-        assert!(found[3].2.ends_with("known are notes, editable, enabled, blind"), "{found:?}");
+        assert!(found[3].2.ends_with("known are notes, editable, enabled, blind, model, effort, verbosity, max_output_tokens, tier, web_search"), "{found:?}");
         assert_eq!(found.len(), 4);
     }
 

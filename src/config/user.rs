@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::money::{self, Budget, OwnPrices};
+use super::book::BOARD_IDS;
 use super::toml_reader::{Problem, Reader, Section};
+use crate::domain::book::MemberOptions;
 
 /// Values of `reasoning_effort`.
 pub const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
@@ -14,6 +16,10 @@ pub const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhi
 pub const VERBOSITIES: [&str; 3] = ["low", "medium", "high"];
 /// Values of `service_tier`.
 pub const TIERS: [&str; 4] = ["auto", "default", "flex", "priority"];
+/// Values of `wire`.
+pub const WIRES: [&str; 4] = ["responses", "chat", "ollama", "anthropic"];
+/// Values of `tool_choice`: how exactly a server can be told which tool to call.
+pub const FORCINGS: [&str; 4] = ["never", "auto", "required", "named"];
 /// Most rounds of tool calls that can be set.
 pub const MAX_ROUNDS: u32 = 12;
 
@@ -36,6 +42,10 @@ pub struct UserSettings {
     pub budget: Budget,
     /// `[prices."MODEL"]`
     pub prices: BTreeMap<String, OwnPrices>,
+    /// `[providers.<name>]`
+    pub providers: BTreeMap<String, ProviderSettings>,
+    /// `[board.<id>]`
+    pub board: BTreeMap<String, MemberOptions>,
     /// `[appearance]`
     pub appearance: Appearance,
     /// `[keys]`: command and its keys.
@@ -55,6 +65,39 @@ pub struct ModelOptions {
     pub service_tier: Option<String>,
     /// Whether the server keeps the conversation.
     pub store: Option<bool>,
+    /// Whether the provider may search the web for the model. Default: no.
+    pub web_search: Option<bool>,
+}
+
+/// `[providers.<name>]`: what the author says of one server. What is `None` is as its preset says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProviderSettings {
+    /// Its address.
+    pub base_url: Option<String>,
+    /// Azure: name of the resource, which is part of the address.
+    pub resource: Option<String>,
+    /// One of [`WIRES`].
+    pub wire: Option<String>,
+    /// Its model.
+    pub model: Option<String>,
+    /// The environment variable that its key may be in.
+    pub key_variable: Option<String>,
+    /// Whether it answers only with a key.
+    pub needs_key: Option<bool>,
+    /// Whether its model calls tools.
+    pub tools: Option<bool>,
+    /// One of [`FORCINGS`].
+    pub tool_choice: Option<String>,
+    /// Whether it keeps conversations.
+    pub stateful: Option<bool>,
+    /// Tokens that its model holds.
+    pub context: Option<u32>,
+    /// Most tokens of an answer where nobody says otherwise.
+    pub output_limit: Option<u32>,
+    /// Whether it takes a reasoning effort.
+    pub reasoning_effort: Option<bool>,
+    /// Whether it searches the web itself.
+    pub web_search: Option<bool>,
 }
 
 /// `[appearance]`: what is drawn. Never changes tool calling, routing, evidence or provenance.
@@ -136,10 +179,19 @@ impl UserSettings {
                 verbosity: s.word("verbosity", &VERBOSITIES)?,
                 service_tier: s.word("service_tier", &TIERS)?,
                 store: s.switch("store")?,
+                web_search: s.switch("web_search")?,
             })
         })?;
         settings.budget = root.section("budget", Budget::read)?;
         settings.prices = root.section("prices", money::read)?;
+        settings.providers = root.section("providers", |s| {
+            let named = s.keys().into_iter();
+            named.map(|name| Ok((name.clone(), s.section(&name, ProviderSettings::read)?))).collect()
+        })?;
+        settings.board = root.section("board", |s| {
+            let ids = BOARD_IDS.into_iter();
+            ids.map(|id| Ok((id.to_owned(), s.section(id, read_member)?))).collect()
+        })?;
         settings.appearance = root.section("appearance", |s| {
             Ok(Appearance {
                 theme: s.text("theme")?,
@@ -154,6 +206,37 @@ impl UserSettings {
         })?;
         Ok(settings)
     }
+}
+
+impl ProviderSettings {
+    fn read(s: &Section<'_>) -> Result<Self, Problem> {
+        Ok(Self {
+            base_url: s.text("base_url")?,
+            resource: s.text("resource")?,
+            wire: s.word("wire", &WIRES)?,
+            model: s.text("model")?,
+            key_variable: s.text("key_variable")?,
+            needs_key: s.switch("needs_key")?,
+            tools: s.switch("tools")?,
+            tool_choice: s.word("tool_choice", &FORCINGS)?,
+            stateful: s.switch("stateful")?,
+            context: s.number("context", 1..=u32::MAX)?,
+            output_limit: s.number("output_limit", 16..=u32::MAX)?,
+            reasoning_effort: s.switch("reasoning_effort")?,
+            web_search: s.switch("web_search")?,
+        })
+    }
+}
+
+fn read_member(s: &Section<'_>) -> Result<MemberOptions, Problem> {
+    Ok(MemberOptions {
+        model: s.text("model")?,
+        effort: s.word("effort", &EFFORTS)?,
+        verbosity: s.word("verbosity", &VERBOSITIES)?,
+        max_output_tokens: s.number("max_output_tokens", 16..=u32::MAX)?,
+        tier: s.word("tier", &TIERS)?,
+        web_search: s.switch("web_search")?,
+    })
 }
 
 #[cfg(test)]
@@ -176,6 +259,22 @@ mod tests {
             verbosity = 'high'
             service_tier = 'flex'
             store = false
+            web_search = true
+            [providers.lmstudio]
+            base_url = 'http://10.0.0.5:1234/v1'
+            model = 'qwen3'
+            tools = false
+            context = 16384
+            [providers.my-box]
+            base_url = 'http://box.local/v1'
+            wire = 'chat'
+            key_variable = 'BOX_KEY'
+            tool_choice = 'required'
+            [board.writing-coach]
+            model = 'gpt-y'
+            effort = 'high'
+            tier = 'flex'
+            max_output_tokens = 900
             [appearance]
             theme = 'night'
             tool_rows = false
@@ -190,10 +289,28 @@ mod tests {
         assert_eq!(settings.rounds, Some(6));
         assert_eq!(settings.embeddings.as_deref(), Some("small"));
         assert_eq!(settings.options.service_tier.as_deref(), Some("flex"));
-        assert_eq!(settings.options.store, Some(false));
+        assert_eq!((settings.options.store, settings.options.web_search), (Some(false), Some(true)));
+        assert_eq!(settings.providers["lmstudio"].tools, Some(false));
+        assert_eq!(settings.providers["lmstudio"].context, Some(16_384));
+        assert_eq!(settings.providers["my-box"].key_variable.as_deref(), Some("BOX_KEY"));
+        assert_eq!(settings.board["writing-coach"].effort.as_deref(), Some("high"));
+        assert_eq!(settings.board["first-time-reader"], MemberOptions::default());
         assert!(!settings.appearance.tool_rows && !settings.appearance.peek_key);
         assert_eq!(settings.keys["quit"], ["ctrl-q", "f10"]);
         assert_eq!(settings.keys["save"], ["ctrl-s"]);
+    }
+
+    #[test]
+    fn a_slip_in_a_provider_or_a_member_is_told_with_what_was_meant() {
+        let text =
+            "[providers.ollama]\nbase_ulr = 'x'\n[board.writing-coach]\neffrt = 'low'\n[board.coach]\n";
+        let (_, warnings) = UserSettings::parse(text).unwrap();
+        let told: Vec<_> = warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(told[0], "2:1: unknown key `providers.ollama.base_ulr`; did you mean `base_url`?");
+        assert_eq!(told[1], "4:1: unknown key `board.writing-coach.effrt`; did you mean `effort`?");
+        assert!(told[2].contains("unknown key `board.coach`"), "{told:?}");
+        let wrong = UserSettings::parse("[providers.x]\nwire = 'soap'\n").unwrap_err().to_string();
+        assert!(wrong.contains("providers.x.wire") && wrong.contains("anthropic"), "{wrong}");
     }
 
     #[test]

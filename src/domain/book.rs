@@ -191,6 +191,25 @@ pub struct BoardSettings {
     pub enabled: Option<bool>,
     /// Whether the member knows nothing of what comes after the open chapter. Default: the First-Time Reader alone.
     pub blind: Option<bool>,
+    /// How its model is asked.
+    pub asks: MemberOptions,
+}
+
+/// How the model of one board member is asked. What is `None` is as for everybody.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MemberOptions {
+    /// `model`
+    pub model: Option<String>,
+    /// `effort`: how much it thinks.
+    pub effort: Option<String>,
+    /// `verbosity`
+    pub verbosity: Option<String>,
+    /// `max_output_tokens`
+    pub max_output_tokens: Option<u32>,
+    /// `tier`: of the service.
+    pub tier: Option<String>,
+    /// `web_search`: whether its provider may search the web for it.
+    pub web_search: Option<bool>,
 }
 
 /// Whom the book is for.

@@ -96,7 +96,11 @@ impl Client {
             if !server.may_have_the_key() {
                 return Err(Problem::OpenConnection);
             }
-            request = request.header(header::AUTHORIZATION, key.bearer().ok_or(Problem::BadKey)?);
+            let (name, value) = key.header(server.key_header()).ok_or(Problem::BadKey)?;
+            request = request.header(name, value);
+        }
+        for (name, value) in server.headers() {
+            request = request.header(name, value);
         }
         let response = match timeout(first_byte, request.send()).await {
             Err(_) => return Err(Problem::Silent(Phase::FirstByte, first_byte)),

@@ -490,6 +490,20 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn work_for_a_model_is_not_taken_for_a_question() {
+        for work in ["Change Adrian's summary to: a liar", "Please write a scene where Adrian drowns"] {
+            let answer = talk(asked(), work).await.answer;
+            assert!(answer.contains("more than the offline reader can do"), "{answer}");
+        }
+        let answer = talk(asked(), "Rename Adrian to Bertram").await.answer;
+        assert!(answer.contains("`scritorio rename`"), "{answer}");
+        for question in ["Who is Adrian?", "Add the alias Vale to Adrian", "Change Adrian's role to mentor"] {
+            let answer = talk(asked(), question).await.answer;
+            assert!(!answer.contains("more than"), "{answer}");
+        }
+    }
+
+    #[tokio::test]
     async fn a_required_or_named_tool_is_called_whatever_the_question() {
         for name in ["get_style_context", "search_codex", "list_codex_entries", "get_manuscript_context"] {
             let asked = Asked { choice: ToolChoice::Named(name.into()), ..asked() };

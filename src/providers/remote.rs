@@ -4,15 +4,17 @@
 //! while nothing of an answer has been shown: on the default tier when flex has no room, and with the whole conversation when the server won't
 //! continue from an earlier response. Everything else that goes wrong is a failure in words.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock};
 
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::client::{Answer, ApiKey, Client, Key, Problem, Refusal, Server};
+use super::abilities::{Abilities, Lesson};
+use super::client::{Answer, ApiKey, Client, Key, Problem, Server};
+use super::hearing::{End, Hearing};
 use super::responses::{OPENAI, Responses};
-use super::wire::{Heard, Progress, Reader, Wire};
-use super::{BoxFuture, Event, Exchange, Provider, Request, Sending, sse};
+use super::wire::{Heard, Progress, Protocol, Reader, Wire};
+use super::{BoxFuture, Event, Exchange, Item, Provider, Request, Sending, raw};
 use crate::domain::conversation::Failure;
 
 /// Most bytes of one answer.
@@ -25,8 +27,8 @@ pub struct Remote {
     server: Server,
     key: ApiKey,
     wire: Box<dyn Wire>,
-    /// The server keeps responses, so that `previous_response_id` works. It may turn out that it does not.
-    stateful: AtomicBool,
+    /// What the server takes, as far as it is known by now.
+    abilities: RwLock<Abilities>,
 }
 
 impl Remote {
@@ -34,18 +36,34 @@ impl Remote {
     pub fn openai(client: Client, base: Option<&str>, key: ApiKey) -> Result<Self, Failure> {
         let base = base.map_or(OPENAI, str::trim);
         let server = Server::new("openai", base, Responses.path(), Some("OPENAI_API_KEY"))?;
-        Ok(Self::at(client, server, Box::new(Responses), key))
+        Ok(Self::at(client, server, Box::new(Responses), Abilities::openai(), key))
     }
 
-    /// Any other server, which is taken to keep responses.
-    pub fn at(client: Client, server: Server, wire: Box<dyn Wire>, key: ApiKey) -> Self {
-        Self { client, server, key, wire, stateful: AtomicBool::new(true) }
+    /// Any server, which is taken to have these abilities until it refuses one.
+    pub fn at(
+        client: Client,
+        server: Server,
+        wire: Box<dyn Wire>,
+        abilities: Abilities,
+        key: ApiKey,
+    ) -> Self {
+        Self { client, server, key, wire, abilities: RwLock::new(abilities) }
     }
 
     /// For a server that keeps nothing (every local one): each request holds the whole conversation.
     #[must_use]
     pub fn stateless(self) -> Self {
-        Self { stateful: AtomicBool::new(false), ..self }
+        self.change(|can| can.stateful = false);
+        self
+    }
+
+    /// Returns what the server takes, as far as it is known by now.
+    pub fn abilities(&self) -> Abilities {
+        self.abilities.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Abilities) -> T) -> T {
+        change(&mut self.abilities.write().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Asks with `body` once, and reports what arrives.
@@ -63,37 +81,8 @@ impl Remote {
         let sending = Sending { destination: self.server.address(), body: &bytes, request: exchange.request };
         exchange.witness.sending(sending).await?;
         let answer = self.client.post(&self.server, key, bytes, first_byte).await?;
-        Ok(self.hear(answer, report).await?)
-    }
-
-    /// Reports what arrives, until the answer ends.
-    async fn hear(&self, mut answer: Answer, report: &mut Report<'_>) -> Result<(), Problem> {
-        let mut reader = self.wire.reader();
-        if answer.media_type().starts_with("application/json") {
-            return whole(&mut answer, reader.as_mut(), report).await;
-        }
-        if answer.media_type().starts_with("text/html") {
-            return Err(Problem::NotAnAnswer("a web page".into()));
-        }
-        let (mut decoder, mut messages, mut size) = (sse::Decoder::default(), vec![], 0);
-        while let Some(bytes) = answer.chunk().await? {
-            size += bytes.len();
-            if size > MAX_ANSWER {
-                return Err(Problem::TooMuch);
-            }
-            decoder.push(&bytes, &mut messages).map_err(|_| Problem::TooMuch)?;
-            for message in messages.drain(..) {
-                if report.settle(reader.take(&message.data))? {
-                    return Ok(());
-                }
-            }
-        }
-        if let Some(message) = decoder.finish()
-            && report.settle(reader.take(&message.data))?
-        {
-            return Ok(());
-        }
-        if report.settle(reader.end())? { Ok(()) } else { Err(Problem::CutOff) }
+        let reader = self.wire.reader(exchange.request, &self.abilities());
+        Ok(hear(answer, reader, report).await?)
     }
 
     /// Returns the body of a second attempt, and why it is made, where one may help.
@@ -108,17 +97,23 @@ impl Remote {
         if body.get("previous_response_id").is_some() && refusal.is_about_previous_response() {
             // 404: that one response is gone. 400: the server never keeps any.
             if refusal.status != Some(404) {
-                self.stateful.store(false, Ordering::Relaxed);
+                self.change(|can| can.stateful = false);
             }
             let why =
                 format!("{host} does not continue from the last response: sending the whole conversation.");
-            let mut again = self.wire.afresh(request, self.stateful());
-            if let Some(tier) = body.get("service_tier") {
-                again["service_tier"] = tier.clone();
-            }
-            return Some((again, why));
+            return Some((with_tier_of(body, self.wire.afresh(request, &self.abilities())), why));
         }
-        None
+        if refusal.says(&["invalid_encrypted_content"])
+            && let Some(without) = without_reasoning(request)
+        {
+            let again = with_tier_of(body, self.wire.afresh(&without, &self.abilities()));
+            let why = format!("{host} can't read what it had thought before: asking without that.");
+            return (&again != body).then_some((again, why));
+        }
+        match self.change(|can| can.learn(refusal, body))? {
+            Lesson::Again(why) => Some((with_tier_of(body, self.body(request)), why)),
+            Lesson::NoTools => None,
+        }
     }
 
     async fn ask(&self, exchange: &Exchange<'_>) -> Result<(), Failure> {
@@ -164,19 +159,65 @@ impl From<Problem> for Stop {
     }
 }
 
-/// Takes an answer that was not streamed although it was asked for.
-async fn whole(answer: &mut Answer, reader: &mut dyn Reader, report: &mut Report<'_>) -> Result<(), Problem> {
-    let bytes = answer.read(MAX_ANSWER).await;
-    let value: Value = serde_json::from_slice(&bytes).map_err(|_| Problem::CutOff)?;
-    if value.get("error").is_some_and(|e| !e.is_null())
-        && let Some(refusal) = Refusal::from_value(&value)
-    {
-        return Err(Problem::Refused(refusal));
+/// Keeps the tier of the last attempt: it may have been given up on the way.
+fn with_tier_of(before: &Value, mut again: Value) -> Value {
+    if let Some(tier) = before.get("service_tier").filter(|_| again.get("service_tier").is_some()) {
+        again["service_tier"] = tier.clone();
     }
-    if report.settle(reader.whole(&value))? {
-        Ok(())
-    } else {
-        Err(Problem::NotAnAnswer("JSON that is no answer".into()))
+    again
+}
+
+/// Returns the request without what a model thought, if any of that is in it.
+fn without_reasoning(request: &Request) -> Option<Request> {
+    let is_reasoning = |item: &Item| match item {
+        Item::Raw(item) => raw::of(Protocol::Responses, item).is_some_and(|r| r["type"] == "reasoning"),
+        _ => false,
+    };
+    let mut items = request.items.clone();
+    items.retain(|item| !is_reasoning(item));
+    // The calls that followed it are bound to it by their ids.
+    for item in &mut items {
+        if let Item::Raw(Value::Object(raw)) = item
+            && !raw.contains_key("wire")
+        {
+            raw.shift_remove("id");
+        }
+    }
+    (items.len() < request.items.len()).then(|| Request { items, ..request.clone() })
+}
+
+/// Reports what arrives, until the answer ends.
+async fn hear(mut answer: Answer, reader: Box<dyn Reader>, report: &mut Report<'_>) -> Result<(), Problem> {
+    if answer.media_type().starts_with("text/html") {
+        return Err(Problem::NotAnAnswer("a web page".into()));
+    }
+    let (mut hearing, mut size) = (Hearing::new(reader), 0);
+    let broken = loop {
+        let bytes = match answer.chunk().await {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => break Problem::CutOff,
+            Err(problem) => break problem,
+        };
+        size += bytes.len();
+        if size > MAX_ANSWER {
+            return Err(Problem::TooMuch);
+        }
+        let mut events = vec![];
+        let progress = hearing.push(&bytes, &mut events).map_err(|_| Problem::TooMuch)?;
+        if report.settle((events, progress))? {
+            return Ok(());
+        }
+    };
+    // What had come may be whole without a last word, also where the connection broke after it.
+    let mut events = vec![];
+    let end = hearing.finish(&mut events);
+    report.settle((events, Progress::Going))?;
+    match end {
+        End::Ended => Ok(()),
+        End::Failed(refusal) => Err(Problem::Refused(refusal)),
+        End::WebPage => Err(Problem::NotAnAnswer("a web page".into())),
+        End::NoAnswer => Err(Problem::NotAnAnswer("JSON that is no answer".into())),
+        End::CutOff => Err(broken),
     }
 }
 
@@ -212,11 +253,15 @@ impl Provider for Remote {
     }
 
     fn stateful(&self) -> bool {
-        self.stateful.load(Ordering::Relaxed)
+        self.change(|can| can.stateful)
+    }
+
+    fn tools(&self) -> bool {
+        self.change(|can| can.tools)
     }
 
     fn body(&self, request: &Request) -> Value {
-        self.wire.body(request, self.stateful())
+        self.wire.body(request, &self.abilities())
     }
 
     fn destination(&self) -> String {
@@ -495,12 +540,12 @@ mod tests {
                 r#"{"error":{"message":"The model `gpt-x` does not exist"}}"#,
                 "has no model `gpt-x`",
             ),
-            (404, "text/plain", "404 page not found", "no Responses API at this address"),
+            (404, "text/plain", "404 page not found", "has nothing to ask at this address"),
             (400, "application/json", r#"[{"error":{"message":"in a list"}}]"#, "in a list"),
             (413, "application/json", "{\"error\": {\"message\": \"cut", "too large"),
             (200, "text/html; charset=utf-8", "<title>Sign in</title>", "a web page"),
             (200, "application/json", r#"{"error":{"message":"quiet error"}}"#, "quiet error"),
-            (200, "application/json", r#"{"choices":[]}"#, "not an answer of the Responses API"),
+            (200, "application/json", r#"{"choices":[]}"#, "not an answer"),
         ] {
             let failure = refused(status, media_type, body).await;
             assert!(failure.message.contains(said), "{status} {body}: {failure:?}");

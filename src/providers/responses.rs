@@ -8,6 +8,7 @@ mod body;
 use serde_json::Value;
 
 use super::Request;
+use super::abilities::Abilities;
 use super::wire::{Reader, Wire};
 
 /// OpenAI's own address.
@@ -25,15 +26,15 @@ impl Wire for Responses {
         "/responses"
     }
 
-    fn body(&self, request: &Request, keeps: bool) -> Value {
-        body::body(request, keeps)
+    fn body(&self, request: &Request, can: &Abilities) -> Value {
+        body::body(request, can)
     }
 
-    fn afresh(&self, request: &Request, keeps: bool) -> Value {
-        body::whole_conversation(request, keeps)
+    fn afresh(&self, request: &Request, can: &Abilities) -> Value {
+        body::whole_conversation(request, can)
     }
 
-    fn reader(&self) -> Box<dyn Reader> {
+    fn reader(&self, _request: &Request, _can: &Abilities) -> Box<dyn Reader> {
         Box::new(assembly::Assembly::default())
     }
 }

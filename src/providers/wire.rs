@@ -4,30 +4,82 @@
 
 use std::fmt::Debug;
 
+use serde::Deserialize;
 use serde_json::Value;
 
+use super::abilities::Abilities;
 use super::client::Refusal;
+use super::frames::Framing;
 use super::{Event, Request};
+
+/// The protocols that are spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// OpenAI's Responses API.
+    Responses,
+    /// Chat Completions.
+    Chat,
+    /// Ollama's own `/api/chat`.
+    Ollama,
+    /// Anthropic's Messages API.
+    Anthropic,
+}
+
+impl Protocol {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Responses, Self::Chat, Self::Ollama, Self::Anthropic];
+
+    /// Returns the name, as in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Responses => "responses",
+            Self::Chat => "chat",
+            Self::Ollama => "ollama",
+            Self::Anthropic => "anthropic",
+        }
+    }
+
+    /// Returns the protocol with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|protocol| protocol.name() == name)
+    }
+
+    /// Returns how it is spoken.
+    pub fn wire(self) -> Box<dyn Wire> {
+        match self {
+            Self::Responses => Box::new(super::responses::Responses),
+            Self::Chat => Box::new(super::chat::Chat),
+            Self::Ollama => Box::new(super::ollama::Ollama),
+            Self::Anthropic => Box::new(super::anthropic::Anthropic),
+        }
+    }
+}
 
 /// One protocol.
 pub trait Wire: Debug + Send + Sync {
     /// Returns what follows the base address of a server, e.g. `/responses`.
     fn path(&self) -> &'static str;
 
-    /// Returns the body for `request`. `keeps`: the server keeps conversations, so that one may continue from an earlier response.
-    fn body(&self, request: &Request, keeps: bool) -> Value;
+    /// Returns the body for `request`, as a server takes it that can do this much.
+    fn body(&self, request: &Request, can: &Abilities) -> Value;
 
     /// Returns the body that says everything anew, after the server refused to continue from an earlier response.
-    fn afresh(&self, request: &Request, keeps: bool) -> Value {
-        self.body(&Request { previous_response_id: None, fresh: 0, ..request.clone() }, keeps)
+    fn afresh(&self, request: &Request, can: &Abilities) -> Value {
+        self.body(&Request { previous_response_id: None, fresh: 0, ..request.clone() }, can)
     }
 
-    /// Returns the reader of one answer.
-    fn reader(&self) -> Box<dyn Reader>;
+    /// Returns the reader of the answer to `request`.
+    fn reader(&self, request: &Request, can: &Abilities) -> Box<dyn Reader>;
 }
 
 /// One answer while it arrives.
 pub trait Reader: Send {
+    /// Returns how the pieces of an answer are told apart.
+    fn framing(&self) -> Framing {
+        Framing::Events
+    }
+
     /// Takes one piece; gives what it means. What is unknown or garbled is passed over.
     fn take(&mut self, data: &str) -> Heard;
 

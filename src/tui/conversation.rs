@@ -172,6 +172,10 @@ impl TurnView {
                 self.raw.push_str(&delta);
                 self.state = State::Answering;
             }
+            TurnEventKind::Answer(answer) => {
+                self.raw = answer;
+                self.state = State::Thinking;
+            }
             TurnEventKind::Reasoning => self.state = State::Thinking,
             TurnEventKind::Tool(record) => {
                 if matches!(record.status, ToolStatus::Queued | ToolStatus::Running) {

@@ -78,7 +78,11 @@ pub(super) enum Effect {
     AskClipboard,
     /// Write a user setting.
     Setting(&'static [&'static str], toml_edit::Value),
-    /// Keep a key for a provider in the keychain.
+    /// List what can answer.
+    ListProviders,
+    /// Let this provider answer from now on.
+    UseProvider(String),
+    /// Keep a key for a provider in the keychain, and let it answer from now on.
     StoreKey(String, TypedKey),
     /// Report mouse events, or leave the mouse to the terminal.
     Mouse(bool),

@@ -17,6 +17,7 @@ use crate::workbench::{
     Document, Evidence, Finished, Hit, PastConversation, Peek, QueuedProposal, Recovered,
 };
 
+use crate::workbench::provider::Offered;
 use crate::workbench::rename::{Found, Renamed};
 
 use super::clipboard::Copied;
@@ -146,6 +147,10 @@ pub(super) enum Msg {
     Forget(Box<Recovered>),
     /// A provider was connected: its name and model, and what to tell.
     Connected((String, String), String),
+    /// What can answer.
+    Providers(Vec<Offered>),
+    /// This one is to answer.
+    ChooseProvider(Offered),
     /// A key for a provider was typed.
     KeyTyped(String, TypedKey),
 }

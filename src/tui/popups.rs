@@ -14,6 +14,7 @@ pub(super) mod key_entry;
 pub(super) mod new_entry;
 pub(super) mod palette;
 pub(super) mod proposals;
+pub(super) mod providers;
 pub(super) mod rename;
 pub(super) mod search;
 pub(super) mod text;

@@ -183,6 +183,9 @@ fn arguments(json: &str) -> String {
 
 fn done_words(tool: &ToolRecord) -> String {
     let mut words = String::new();
+    if tool.kind.as_deref() == Some("web") {
+        return tool.title.clone().unwrap_or_default();
+    }
     match (&tool.title, tool.resolved.as_slice()) {
         _ if tool.results == 0 => words.push_str("nothing found"),
         (Some(title), [one]) => words.push_str(&format!("{title} → {one}")),

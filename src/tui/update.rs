@@ -23,7 +23,7 @@ use super::clipboard::Copied;
 use super::effect::Effect;
 use super::layout::Pane;
 use super::msg::{Msg, Notice, Tone};
-use super::popups::{Popup, Reply};
+use super::popups::{self, Popup, Reply};
 use crate::command::Context;
 
 /// How long a notice stays.
@@ -182,6 +182,15 @@ fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.tell(Notice::done(words));
             vec![]
         }
+        Msg::Providers(offered) => {
+            app.popups.push(popups::providers::open(offered, &app.provider.0));
+            vec![]
+        }
+        Msg::ChooseProvider(provider) if provider.needs_key && !provider.has_key => {
+            app.popups.push(popups::key_entry::open(&provider));
+            vec![]
+        }
+        Msg::ChooseProvider(provider) => vec![Effect::UseProvider(provider.name)],
         Msg::KeyTyped(provider, key) => vec![Effect::StoreKey(provider, key)],
         // `update` has dealt with all others.
         _ => vec![],

@@ -319,12 +319,11 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
         Effect::StoreKey(provider, key) => match bench.keys().set(&provider, &key.0) {
-            Ok(()) => Msg::Connected(
-                bench.provider_and_model(),
-                format!("The key for {provider} is in the keychain."),
-            ),
+            Ok(()) => use_provider(bench, &provider, "The key is in the keychain. "),
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
+        Effect::ListProviders => Msg::Providers(bench.providers_on_offer()),
+        Effect::UseProvider(provider) => use_provider(bench, &provider, ""),
         Effect::ReadRecovered => {
             let found = bench.recovered().unwrap_or_default();
             if found.is_empty() {
@@ -343,6 +342,27 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         | Effect::Quit => return,
     };
     send(out, answer);
+}
+
+/// Keeps the choice of who answers, and tells who does.
+fn use_provider(bench: &Workbench, provider: &str, before: &str) -> Msg {
+    if bench.choices().provider.value != provider
+        && let Err(why) = bench.set_setting(&["provider", "name"], Some(provider.into()))
+    {
+        return Msg::Notice(Notice::problem(why.to_string()));
+    }
+    let chosen = bench.choices().provider;
+    let (name, model) = bench.provider_and_model();
+    let words = if name != provider {
+        format!("{before}{name} still answers: the {} says so.", chosen.from.as_str())
+    } else if model.is_empty() {
+        format!(
+            "{before}{name} answers next. Name its model: `model` under [providers.{name}] in config.toml."
+        )
+    } else {
+        format!("{before}{name} answers next, with {model}.")
+    };
+    Msg::Connected((name, model), words)
 }
 
 fn judge(bench: &Workbench, verdict: Verdict) -> Msg {

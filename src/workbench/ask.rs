@@ -11,6 +11,7 @@ use crate::domain::ids::{BookPath, SessionId, TurnId};
 use crate::domain::passage::{count_words, sha256_hex};
 use crate::persona::{board, prompt};
 use crate::proposal::Proposal;
+use crate::providers::Options;
 use crate::store::proposals::{self, Event};
 use crate::store::provenance::{Ledger, Record, TurnRecord};
 use crate::store::sessions::{self, Kept, Preface};
@@ -19,7 +20,6 @@ use crate::tools::{Registry, Selection};
 use super::Workbench;
 use super::blind::{View, turns_known};
 use super::history::{Before, before, from_stored, stretches, to_stored};
-use super::provider::OFFLINE;
 use super::settings::DEFAULT_ROUNDS;
 
 /// A question, as a front end puts it.
@@ -60,20 +60,24 @@ impl Workbench {
         let choices = self.choices();
         let name = choices.provider.value;
         let destination = self.destination(&name)?;
-        if name != OFFLINE {
+        if self.needs_key(&name)? {
             self.inner.keys.require(&name)?;
         }
-        self.setup(ask, &name, choices.model.value, &destination)
+        let setup = self.setup(ask, &name, &destination)?;
+        if setup.model.is_empty() {
+            return Err(Failure {
+                kind: FailureKind::Provider,
+                message: format!("No model of `{name}` is named."),
+                hint: format!(
+                    "Name one: --model NAME for one question, `model` under [providers.{name}] in config.toml for all."
+                ),
+            });
+        }
+        Ok(setup)
     }
 
     /// Captures everything that a turn with the provider `name` needs. Needs no key.
-    pub(super) fn setup(
-        &self,
-        ask: &Ask,
-        name: &str,
-        model: String,
-        destination: &str,
-    ) -> Result<TurnSetup, Failure> {
+    pub(super) fn setup(&self, ask: &Ask, name: &str, destination: &str) -> Result<TurnSetup, Failure> {
         let (turns, preface) = self.so_far(ask)?;
         let last = turns.last().map(|kept| kept.turn.persona.clone());
         let member = board::member(ask.persona.as_deref().or(last.as_deref()));
@@ -94,7 +98,11 @@ impl Workbench {
             before.history.extend(from_stored(&preface.items));
             before
         };
-        let registry = Self::tools_for(ask, &book, read_to.is_some());
+        let registry = if self.has_tools(name)? {
+            Self::tools_for(ask, &book, read_to.is_some())
+        } else {
+            Registry::default()
+        };
         let tools: Vec<_> = registry.specs().map(|spec| (spec.name, spec.about)).collect();
         let instructions = prompt::system(member, &book.settings, &tools).map_err(|e| Failure {
             kind: FailureKind::Work,
@@ -107,7 +115,8 @@ impl Workbench {
             self.choices().rounds.value
         };
         let registry = Arc::new(registry);
-        let (id, options) = (TurnId::mint(), self.options());
+        let (id, options) = (TurnId::mint(), self.options(member.id));
+        let model = self.model_of(name, Some(member.id)).value;
         let purse = self.purse(&id, name, &model, options.service_tier.as_deref());
         Ok(TurnSetup {
             id,
@@ -129,7 +138,7 @@ impl Workbench {
             history,
             continue_from,
             question: ask.question.clone(),
-            options,
+            options: Options { web_search: options.web_search && !ask.smoke, ..options },
             max_rounds,
             first_round: if ask.smoke { FirstRound::Required } else { FirstRound::Patterns },
         })

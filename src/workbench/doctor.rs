@@ -18,7 +18,7 @@ use crate::store::provenance::Verdict;
 
 use self::canon::Canon;
 use super::keys::{KeyStatus, Keys};
-use super::provider::{NAMES, OFFLINE};
+use super::provider::{OFFLINE, OPENAI};
 use super::{Surroundings, Workbench};
 
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -50,7 +50,7 @@ pub struct Report {
 #[derive(Debug, Clone, Serialize)]
 pub struct ProviderReport {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// Whether a question would go there.
     pub chosen: bool,
     /// Where it is.
@@ -66,7 +66,7 @@ impl Report {
             book: Value::Null,
             settings: BTreeMap::new(),
             providers: vec![],
-            keychain: statuses(&Keys::new(surroundings)),
+            keychain: statuses(&Keys::new(surroundings), &[OPENAI.to_owned()]),
             warnings: vec![],
             counts: BTreeMap::new(),
             canon: None,
@@ -76,8 +76,8 @@ impl Report {
     }
 }
 
-fn statuses(keys: &Keys) -> Vec<KeyStatus> {
-    NAMES.iter().filter(|name| **name != OFFLINE).map(|name| keys.status(name)).collect()
+fn statuses(keys: &Keys, names: &[String]) -> Vec<KeyStatus> {
+    names.iter().filter(|name| *name != OFFLINE).map(|name| keys.status(name)).collect()
 }
 
 impl Workbench {
@@ -103,6 +103,7 @@ impl Workbench {
             ("notes", book.notes.len()),
             ("others", book.others.len()),
         ]);
+        let in_use = self.providers_in_use();
         Report {
             book: json!({ "name": book.name, "title": book.title(), "folder": self.root(), "chapters": numbers, "others": book.others }),
             settings: BTreeMap::from([
@@ -112,8 +113,11 @@ impl Workbench {
                 ("base_url", json!(choices.base_url)),
                 ("theme", json!(choices.theme)),
             ]),
-            providers: NAMES.iter().map(|name| self.provider_report(name, &choices.provider.value)).collect(),
-            keychain: statuses(self.keys()),
+            providers: in_use
+                .iter()
+                .map(|name| self.provider_report(name, &choices.provider.value))
+                .collect(),
+            keychain: statuses(self.keys(), &in_use),
             warnings: config_warnings.chain(book_warnings).collect(),
             counts,
             canon: Some(Canon::of(&book)),
@@ -122,11 +126,11 @@ impl Workbench {
         }
     }
 
-    fn provider_report(&self, name: &'static str, chosen: &str) -> ProviderReport {
+    fn provider_report(&self, name: &str, chosen: &str) -> ProviderReport {
         let chosen = name == chosen;
         let destination = self.destination(name).unwrap_or_else(|failure| failure.message);
         let reachable = (chosen && name != OFFLINE).then(|| is_reachable(&destination));
-        ProviderReport { name, chosen, destination, reachable }
+        ProviderReport { name: name.to_owned(), chosen, destination, reachable }
     }
 }
 

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::user::UserSettings;
 use crate::domain::conversation::{Failure, FailureKind};
+use crate::providers::presets;
 use crate::secrets::{self, ApiKey, BadKey, KeychainError, Origin};
 use crate::store::atomic;
 
@@ -54,6 +56,8 @@ pub struct Keys {
     data: PathBuf,
     environment: bool,
     keychain: bool,
+    /// The author's own names for variables, by provider.
+    variables: Arc<BTreeMap<String, String>>,
     found: Arc<Mutex<BTreeMap<String, ApiKey>>>,
 }
 
@@ -73,8 +77,15 @@ impl Keys {
             data,
             environment: surroundings.keys,
             keychain: surroundings.keys && on,
+            variables: Arc::new(own_variables(surroundings)),
             found: Arc::default(),
         }
+    }
+
+    /// Returns the environment variable that may hold a provider's key.
+    pub fn variable(&self, provider: &str) -> String {
+        let own = self.variables.get(provider).cloned();
+        own.unwrap_or_else(|| presets::named_or_custom(provider).key_variable)
     }
 
     /// Whether a provider most likely has a key: in the environment, or put into the keychain by this program. Never asks the keychain.
@@ -104,7 +115,7 @@ impl Keys {
 
     /// Finds the key of a provider that can't do without, or says how to set one.
     pub(super) fn require(&self, provider: &str) -> Result<ApiKey, Failure> {
-        let variable = secrets::variable(provider);
+        let variable = self.variable(provider);
         let missing = |message: String| Failure {
             kind: FailureKind::Provider,
             message,
@@ -156,11 +167,11 @@ impl Keys {
             }
             Err(e) => ("unknown", Some(e.to_string())),
         };
-        KeyStatus { provider: provider.to_owned(), source, variable: secrets::variable(provider), problem }
+        KeyStatus { provider: provider.to_owned(), source, variable: self.variable(provider), problem }
     }
 
     fn in_environment(&self, provider: &str) -> Option<Result<ApiKey, BadKey>> {
-        if self.environment { secrets::in_environment(provider) } else { None }
+        if self.environment { secrets::in_environment(&self.variable(provider)) } else { None }
     }
 
     fn found(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, ApiKey>> {
@@ -192,6 +203,13 @@ impl Keys {
             .and_then(|()| atomic::write(&self.data, &path, &serde_json::to_vec(&marker)?))
             .map_err(|source| KeyError::Io { path, source })
     }
+}
+
+/// The variables that the author's settings name. Settings that can't be read are told of elsewhere.
+fn own_variables(surroundings: &Surroundings) -> BTreeMap<String, String> {
+    let settings = UserSettings::load(&surroundings.folders.settings_file());
+    let providers = settings.map(|(settings, _)| settings.providers).unwrap_or_default();
+    providers.into_iter().filter_map(|(name, said)| Some((name, said.key_variable?))).collect()
 }
 
 impl Workbench {

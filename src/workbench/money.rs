@@ -10,7 +10,7 @@ use crate::config::money::Budget;
 use crate::domain::conversation::{Failure, FailureKind, Usage};
 use crate::domain::ids::TurnId;
 use crate::domain::price::{Prices, dollars};
-use crate::providers::{Request, prices, tokens};
+use crate::providers::{Request, presets, prices, tokens};
 use crate::store::spending::{Month, Spending, Spent};
 
 use super::Workbench;
@@ -64,7 +64,13 @@ impl Workbench {
             return Some(Prices::free());
         }
         let destination = self.destination(provider).ok()?;
-        Some(prices::listed(host_of(&destination)?, model)?.prices)
+        let host = host_of(&destination)?;
+        // A proxy on this machine may bill for what it passes on; the usual local servers run the model themselves.
+        let runs_here = presets::named(provider).is_some_and(|preset| preset.port.is_some());
+        if runs_here && is_loopback(host) {
+            return Some(Prices::free());
+        }
+        Some(prices::listed(host, model)?.prices)
     }
 
     /// Returns what this month has cost over all books, and the budget. What can't be read counts as nothing spent.
@@ -149,6 +155,11 @@ fn estimate(prices: Option<Prices>, request: &Request) -> Estimate {
     let tier = request.options.service_tier.as_deref();
     let cost = prices.as_ref().and_then(|prices| prices.cost(&usage, tier, None));
     Estimate { input_tokens, output_tokens, cost, prices }
+}
+
+/// Whether a host is this machine.
+pub(super) fn is_loopback(host: &str) -> bool {
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// Returns the host of an address, without a port.
@@ -316,6 +327,11 @@ mod tests {
         let elsewhere = bench(folder.path(), "[provider]\nbase_url = 'https://proxy.example/v1'\n");
         assert_eq!(elsewhere.prices("openai", "gpt-5-mini"), None, "who knows what that one takes");
         assert_eq!(elsewhere.prices("offline", "offline"), Some(Prices::free()));
+        assert_eq!(elsewhere.prices("ollama", "qwen3"), Some(Prices::free()));
+        let box_ = bench(folder.path(), "[providers.ollama]\nbase_url = 'http://10.0.0.5:11434'\n");
+        assert_eq!(box_.prices("ollama", "qwen3"), None);
+        let proxy = bench(folder.path(), "[provider]\nbase_url = 'http://127.0.0.1:4000/v1'\n");
+        assert_eq!(proxy.prices("openai", "gpt-5-mini"), None);
     }
 
     #[test]
@@ -366,8 +382,7 @@ mod tests {
             let bench = bench(folder.path(), settings);
             let ask = Ask { question: "Who is Mira?".into(), ..Ask::default() };
             let destination = bench.destination("openai").unwrap();
-            let model = bench.choices().model.value;
-            let setup = bench.setup(&ask, "openai", model, &destination).unwrap();
+            let setup = bench.setup(&ask, "openai", &destination).unwrap();
             bench.caution(&setup)
         };
         assert_eq!(caution(""), None);

@@ -1,6 +1,5 @@
 //! Opening a book.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -9,6 +8,7 @@ use crate::config::toml_reader::Problem;
 use crate::config::user::UserSettings;
 use crate::domain::book::Book;
 use crate::domain::ids::BookPath;
+use crate::providers::presets::Preset;
 use crate::providers::remote::Remote;
 use crate::store;
 use crate::store::lock::Lock;
@@ -33,8 +33,8 @@ pub(super) struct Inner {
     pub book: RwLock<Arc<Book>>,
     pub indexes: Indexes,
     pub keys: Keys,
-    /// Servers by address, made once each: a client loads certificates, and a provider remembers what it learned about its server.
-    pub servers: Mutex<BTreeMap<Option<String>, Arc<Remote>>>,
+    /// Servers, made once each: a client loads certificates, and a provider remembers what it learned about its server.
+    pub servers: Mutex<Vec<(Preset, Arc<Remote>)>>,
     /// Vectors of the book's texts, where searching by meaning is on.
     pub meanings: super::meaning::Meanings,
     /// What was spent and is not written yet.

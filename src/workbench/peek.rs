@@ -9,9 +9,12 @@ use crate::domain::conversation::{Failure, FailureKind, ReadTo};
 use crate::domain::passage::count_words;
 use crate::domain::safe_text;
 use crate::providers::Item;
+use crate::providers::wire::Protocol;
 
-use super::provider::{OFFLINE, OPENAI, default_model};
-use super::{Ask, Workbench, chat};
+use crate::tools::Registry;
+
+use super::provider::{OFFLINE, OPENAI};
+use super::{Ask, Workbench};
 
 /// Bytes of English prose and JSON that make about one token.
 const BYTES_PER_TOKEN: usize = 4;
@@ -94,8 +97,9 @@ impl Peek {
     /// The fields of the body that no other part of the view shows: model, options, what is kept.
     fn rest(&self) -> String {
         let fields = self.body.as_object().into_iter().flatten();
-        let shown = fields
-            .filter(|(name, _)| !matches!(name.as_str(), "instructions" | "input" | "messages" | "tools"));
+        let shown = fields.filter(|(name, _)| {
+            !matches!(name.as_str(), "instructions" | "input" | "system" | "messages" | "tools")
+        });
         shown
             .map(|(name, value)| format!("{name}: {}", safe_text::line(&value.to_string())))
             .collect::<Vec<_>>()
@@ -108,28 +112,27 @@ fn sizes(text: &str) -> String {
 }
 
 impl Workbench {
-    /// Builds the request for `ask` without sending it. Needs no key. `format` asks for another wire than the provider's own: `responses` or `chat`.
+    /// Builds the request for `ask` without sending it. Needs no key. `format` asks for another wire than the provider's own, by its name.
     pub fn peek(&self, ask: &Ask, format: Option<&str>) -> Result<Peek, Failure> {
         let choices = self.choices();
         let destination = self.destination(&choices.provider.value)?;
-        let (name, model) = match format {
-            Some("responses" | "chat") if choices.provider.value == OFFLINE => {
-                (OPENAI.to_owned(), default_model(OPENAI).to_owned())
-            }
-            None | Some("responses" | "chat") => (choices.provider.value, choices.model.value),
-            Some(other) => {
-                return Err(Failure {
+        let wire = format
+            .map(|name| {
+                Protocol::named(name).ok_or_else(|| Failure {
                     kind: FailureKind::Work,
-                    message: format!("There is no format `{other}`."),
-                    hint: "The formats are: text, responses, chat.".into(),
-                });
-            }
-        };
-        let setup = self.setup(ask, &name, model, &self.destination(&name)?)?;
+                    message: format!("There is no format `{name}`."),
+                    hint: format!("The formats are: text, {}.", Protocol::ALL.map(Protocol::name).join(", ")),
+                })
+            })
+            .transpose()?;
+        // The offline reader has no wire of its own.
+        let is_reader = choices.provider.value == OFFLINE;
+        let name = if wire.is_some() && is_reader { OPENAI.to_owned() } else { choices.provider.value };
+        let setup = self.setup(ask, &name, &self.destination(&name)?)?;
         let request = first_request(&setup);
-        let body = match format {
-            Some("chat") => chat::body(&request, &setup.registry),
-            _ => setup.provider.body(&request),
+        let body = match wire {
+            Some(wire) => wire.wire().body(&request, &self.remote(&name)?.abilities()),
+            None => setup.provider.body(&request),
         };
         let fresh = request.items.get(request.fresh..).unwrap_or_default();
         let context = fresh.iter().find_map(|item| match item {
@@ -141,7 +144,7 @@ impl Workbench {
             input: input(fresh),
             instructions: request.instructions,
             context,
-            tools: setup.registry.specs().map(|spec| spec.name.to_owned()).collect(),
+            tools: offered(&setup.registry, &body),
             bytes: body.to_string().len(),
             besides: self.meaning_in_words(&setup.book),
             body,
@@ -152,6 +155,17 @@ impl Workbench {
             }),
         })
     }
+}
+
+/// Names of the tools in the body, in its order; the last may be the provider's own.
+fn offered(registry: &Registry, body: &Value) -> Vec<String> {
+    let mut names: Vec<String> = registry.specs().map(|spec| spec.name.to_owned()).collect();
+    let tools = body.get("tools").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let is_search = |tool: &Value| tool["type"].as_str().is_some_and(|t| t.starts_with("web_search"));
+    if tools.iter().any(is_search) {
+        names.push("web_search (the provider's own; web, not canon)".to_owned());
+    }
+    names
 }
 
 /// What is said, for reading: the same words in the same order as in the body.

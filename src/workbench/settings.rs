@@ -5,11 +5,12 @@ use std::sync::{Arc, PoisonError};
 use crate::config::choice::{Chosen, Source};
 use crate::config::toml_reader::{Problem, with_setting};
 use crate::config::user::{MAX_ROUNDS, UserSettings};
-use crate::providers::Options;
+use crate::domain::book::MemberOptions;
+use crate::providers::{Options, presets};
 use crate::store::atomic;
 
 use super::Workbench;
-use super::provider::{OFFLINE, OPENAI, default_model};
+use super::provider::{OFFLINE, OPENAI};
 
 /// Rounds of tool calls where nobody says otherwise.
 pub const DEFAULT_ROUNDS: u32 = 4;
@@ -61,20 +62,8 @@ impl Workbench {
             ],
             fallback.to_owned(),
         );
-        let model = if provider.value == OFFLINE {
-            // It is no model, so that no setting can name another.
-            Chosen { value: default_model(OFFLINE).to_owned(), from: Source::Default }
-        } else {
-            Chosen::first(
-                [
-                    (Source::CommandLine, said.model.clone()),
-                    (Source::Environment, text("SCRITORIO_MODEL")),
-                    (Source::Book, book.settings.model.clone()),
-                    (Source::User, user.model.clone()),
-                ],
-                default_model(&provider.value).to_owned(),
-            )
-        };
+        let model = self.model_of(&provider.value, None);
+        let of_openai = user.providers.get(OPENAI).and_then(|own| own.base_url.clone());
         let rounds = text("SCRITORIO_ROUNDS").and_then(|n| n.trim().parse().ok());
         Choices {
             provider,
@@ -90,7 +79,7 @@ impl Workbench {
             base_url: Chosen::first(
                 [
                     (Source::Environment, text("OPENAI_BASE_URL").map(Some)),
-                    (Source::User, user.base_url.clone().map(Some)),
+                    (Source::User, of_openai.or_else(|| user.base_url.clone()).map(Some)),
                 ],
                 None,
             ),
@@ -102,6 +91,36 @@ impl Workbench {
                 None,
             ),
         }
+    }
+
+    /// Returns the model of a provider, for a board member who may have one of its own; empty where nobody names one.
+    ///
+    /// A file that names another provider means that one's model.
+    pub(super) fn model_of(&self, provider: &str, member: Option<&str>) -> Chosen<String> {
+        if provider == OFFLINE {
+            // It is no model, so that no setting can name another.
+            return Chosen { value: OFFLINE.to_owned(), from: Source::Default };
+        }
+        let (user, book) = (self.settings(), self.book());
+        let said = &self.inner.overrides;
+        let environment = &self.inner.surroundings.environment;
+        let means = |named: &Option<String>| named.as_deref().is_none_or(|name| name == provider);
+        let of_book = member.and_then(|id| book.settings.board.get(id)?.asks.model.clone());
+        let of_book = of_book.or_else(|| book.settings.model.clone());
+        let of_member = member.and_then(|id| user.board.get(id)?.model.clone());
+        let of_server = || user.providers.get(provider)?.model.clone();
+        let of_user = of_member.filter(|_| means(&user.provider)).or_else(of_server);
+        let of_user = of_user.or_else(|| user.model.clone().filter(|_| means(&user.provider)));
+        let default = presets::named(provider).and_then(|preset| preset.model).unwrap_or_default();
+        Chosen::first(
+            [
+                (Source::CommandLine, said.model.clone()),
+                (Source::Environment, environment.get("SCRITORIO_MODEL").map(str::to_owned)),
+                (Source::Book, of_book.filter(|_| means(&book.settings.provider))),
+                (Source::User, of_user),
+            ],
+            default,
+        )
     }
 
     /// Returns the author's own settings.
@@ -132,17 +151,29 @@ impl Workbench {
         Ok(())
     }
 
-    /// Returns the options that go to the model.
-    pub(super) fn options(&self) -> Options {
-        let (user, said) = (self.settings(), &self.inner.overrides);
+    /// Returns the options that go to the model of a board member: as the command line says, else the book of this member, else the
+    /// author's settings of this member, else those for everybody.
+    pub(super) fn options(&self, member: &str) -> Options {
+        let (user, book, said) = (self.settings(), self.book(), &self.inner.overrides);
         let options = &user.options;
+        let nothing = MemberOptions::default();
+        let of_book = book.settings.board.get(member).map_or(&nothing, |board| &board.asks);
+        let of_user = user.board.get(member).unwrap_or(&nothing);
+        let text =
+            |said: Option<&String>, field: fn(&MemberOptions) -> Option<&String>, all: &Option<String>| {
+                said.or(field(of_book)).or(field(of_user)).or(all.as_ref()).cloned()
+            };
         Options {
-            max_output_tokens: options.max_output_tokens,
-            reasoning_effort: said.effort.clone().or_else(|| options.reasoning_effort.clone()),
-            verbosity: options.verbosity.clone(),
-            service_tier: said.tier.clone().or_else(|| options.service_tier.clone()),
+            max_output_tokens: of_book
+                .max_output_tokens
+                .or(of_user.max_output_tokens)
+                .or(options.max_output_tokens),
+            reasoning_effort: text(said.effort.as_ref(), |m| m.effort.as_ref(), &options.reasoning_effort),
+            verbosity: text(None, |m| m.verbosity.as_ref(), &options.verbosity),
+            service_tier: text(said.tier.as_ref(), |m| m.tier.as_ref(), &options.service_tier),
             response_format: None,
             store: options.store.unwrap_or(true),
+            web_search: of_book.web_search.or(of_user.web_search).or(options.web_search).unwrap_or(false),
         }
     }
 }
@@ -182,6 +213,41 @@ mod tests {
         assert_eq!(model(Overrides::default(), &both), ("from-environment".into(), Source::Environment));
         assert_eq!(model(said.clone(), &both), ("from-command-line".into(), Source::CommandLine));
         assert_eq!(model(said, &[]), (OFFLINE.to_owned(), Source::Default), "without a key nothing is sent");
+    }
+
+    #[test]
+    fn a_members_own_options_win_over_those_for_everybody_and_only_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("book")).unwrap();
+        fs::create_dir(folder.path().join("config")).unwrap();
+        fs::write(
+            folder.path().join("config/config.toml"),
+            "[provider]\nname = 'openai'\nmodel = 'all'\n[options]\nreasoning_effort = 'low'\nverbosity = 'low'\n\
+             [providers.ollama]\nmodel = 'qwen3'\n\
+             [board.writing-coach]\nmodel = 'mine'\neffort = 'high'\nweb_search = true\n",
+        )
+        .unwrap();
+        fs::write(
+            folder.path().join("book/scritorio.toml"),
+            "[board.writing-coach]\neffort = 'medium'\nmax_output_tokens = 700\n[board.first-time-reader]\nmodel = 'book'\n",
+        )
+        .unwrap();
+        let workbench = bench(folder.path(), Overrides::default(), &[]);
+        let coach = workbench.options("writing-coach");
+        assert_eq!(coach.reasoning_effort.as_deref(), Some("medium"), "the book is nearer than the settings");
+        assert_eq!((coach.verbosity.as_deref(), coach.max_output_tokens), (Some("low"), Some(700)));
+        assert!(coach.web_search && !workbench.options("first-time-reader").web_search);
+        let model = |provider: &str, member: &str| workbench.model_of(provider, Some(member)).value;
+        assert_eq!(model("openai", "writing-coach"), "mine");
+        assert_eq!(model("openai", "first-time-reader"), "book");
+        assert_eq!(model("openai", "continuity-editor"), "all");
+        assert_eq!(model("ollama", "writing-coach"), "qwen3", "the settings mean OpenAI's model");
+        assert_eq!(model("lmstudio", "continuity-editor"), "", "nobody names one");
+        let said =
+            Overrides { effort: Some("none".into()), model: Some("said".into()), ..Overrides::default() };
+        let workbench = bench(folder.path(), said, &[]);
+        assert_eq!(workbench.options("writing-coach").reasoning_effort.as_deref(), Some("none"));
+        assert_eq!(workbench.model_of("ollama", Some("writing-coach")).value, "said");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A server on the loopback interface that plays Responses streams, event for event as the API documents them, and records what it was sent.
+//! A server on the loopback interface that plays streams as the APIs document them, in the protocol that it is asked in, and records what it was sent.
 
 #![allow(dead_code, reason = "each test binary plays its own part of this")]
 
@@ -54,6 +54,7 @@ impl Server {
                 let mut stream = stream.unwrap();
                 let Some(request) = read(&stream) else { continue };
                 let n = log.lock().unwrap().len();
+                let wire = Wire::of(&request.head);
                 let answer = reply(n, &request.body);
                 log.lock().unwrap().push(request);
                 let _ = send.send(());
@@ -63,7 +64,7 @@ impl Server {
                         let _ = stream.write_all(&begin(n, words));
                         silent.push(stream);
                     }
-                    other => drop(stream.write_all(&play(n, &other))),
+                    other => drop(stream.write_all(&play(n, &other, wire))),
                 }
             }
         });
@@ -102,20 +103,122 @@ fn read(stream: &TcpStream) -> Option<Received> {
     Some(Received { head, body: serde_json::from_slice(&body).unwrap() })
 }
 
-fn play(n: usize, reply: &Reply) -> Vec<u8> {
+/// The protocol that a request is made in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wire {
+    Responses,
+    Chat,
+    Ollama,
+    Anthropic,
+}
+
+impl Wire {
+    fn of(head: &str) -> Self {
+        let path = head.split(' ').nth(1).unwrap_or_default();
+        match path {
+            _ if path.ends_with("/chat/completions") => Self::Chat,
+            _ if path.ends_with("/api/chat") => Self::Ollama,
+            _ if path.ends_with("/messages") => Self::Anthropic,
+            _ => Self::Responses,
+        }
+    }
+
+    /// Words, or calls with name and arguments, as a whole stream with its media type.
+    fn stream(self, n: usize, words: Option<&str>, calls: &[(String, String)]) -> (&'static str, String) {
+        match self {
+            Self::Responses => {
+                let said = words.map(|words| say(n, words));
+                let called = calls
+                    .iter()
+                    .enumerate()
+                    .map(|(at, (name, arguments))| call(at, &format!("{n}_{at}"), name, arguments));
+                ("text/event-stream", stream(n, &said.into_iter().chain(called).collect::<Vec<_>>()))
+            }
+            Self::Chat => ("text/event-stream", chat(n, words, calls)),
+            Self::Ollama => ("application/x-ndjson", ollama(words, calls)),
+            Self::Anthropic => ("text/event-stream", anthropic(n, words, calls)),
+        }
+    }
+}
+
+fn chat(n: usize, words: Option<&str>, calls: &[(String, String)]) -> String {
+    let chunk = |delta: Value, reason: Value| {
+        let choice = json!({ "index": 0, "delta": delta, "finish_reason": reason });
+        let chunk = json!({ "id": format!("chatcmpl-{n}"), "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice] });
+        format!("data: {chunk}\n\n")
+    };
+    let mut all = chunk(json!({ "role": "assistant", "content": null }), Value::Null);
+    for piece in words.unwrap_or_default().split_inclusive(' ') {
+        all += &chunk(json!({ "content": piece }), Value::Null);
+    }
+    for (at, (name, arguments)) in calls.iter().enumerate() {
+        let (first, second) = arguments.split_at(arguments.floor_char_boundary(arguments.len() / 2));
+        let function = json!({ "name": name, "arguments": first });
+        all += &chunk(
+            json!({ "tool_calls": [{ "index": at, "id": format!("call_{n}_{at}"), "type": "function", "function": function }] }),
+            Value::Null,
+        );
+        all += &chunk(
+            json!({ "tool_calls": [{ "index": at, "function": { "arguments": second } }] }),
+            Value::Null,
+        );
+    }
+    all += &chunk(json!({}), if calls.is_empty() { "stop" } else { "tool_calls" }.into());
+    let usage = json!({ "choices": [], "usage": { "prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110 } });
+    all + &format!("data: {usage}\n\ndata: [DONE]\n\n")
+}
+
+fn ollama(words: Option<&str>, calls: &[(String, String)]) -> String {
+    let line = |message: Value| format!("{}\n", json!({ "model": "m", "message": message, "done": false }));
+    let mut all = String::new();
+    for piece in words.unwrap_or_default().split_inclusive(' ') {
+        all += &line(json!({ "role": "assistant", "content": piece }));
+    }
+    for (name, arguments) in calls {
+        let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
+        let call = json!({ "function": { "index": 0, "name": name, "arguments": arguments } });
+        all += &line(json!({ "role": "assistant", "content": "", "tool_calls": [call] }));
+    }
+    let last = json!({ "model": "m", "message": { "role": "assistant", "content": "" }, "done": true, "done_reason": "stop",
+        "prompt_eval_count": 100, "eval_count": 10 });
+    all + &format!("{last}\n")
+}
+
+fn anthropic(n: usize, words: Option<&str>, calls: &[(String, String)]) -> String {
+    let mut all = vec![
+        json!({ "type": "message_start", "message": { "id": format!("msg_{n}"), "type": "message", "role": "assistant", "content": [], "usage": { "input_tokens": 100, "output_tokens": 1 } } }),
+        json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "thinking", "thinking": "", "signature": "" } }),
+        json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "thinking_delta", "thinking": "hm" } }),
+        json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "signature_delta", "signature": format!("sig {n}") } }),
+        json!({ "type": "content_block_stop", "index": 0 }),
+        json!({ "type": "content_block_start", "index": 1, "content_block": { "type": "text", "text": "" } }),
+    ];
+    for piece in words.unwrap_or_default().split_inclusive(' ') {
+        all.push(json!({ "type": "content_block_delta", "index": 1, "delta": { "type": "text_delta", "text": piece } }));
+    }
+    all.push(json!({ "type": "content_block_stop", "index": 1 }));
+    for (at, (name, arguments)) in calls.iter().enumerate() {
+        let index = at + 2;
+        all.push(json!({ "type": "content_block_start", "index": index, "content_block": { "type": "tool_use", "id": format!("toolu_{n}_{at}"), "name": name, "input": {} } }));
+        all.push(json!({ "type": "content_block_delta", "index": index, "delta": { "type": "input_json_delta", "partial_json": arguments } }));
+        all.push(json!({ "type": "content_block_stop", "index": index }));
+    }
+    let reason = if calls.is_empty() { "end_turn" } else { "tool_use" };
+    all.push(json!({ "type": "message_delta", "delta": { "stop_reason": reason }, "usage": { "output_tokens": 10 } }));
+    all.push(json!({ "type": "message_stop" }));
+    let line = |event: Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    all.into_iter().map(line).collect()
+}
+
+fn play(n: usize, reply: &Reply, wire: Wire) -> Vec<u8> {
+    let whole = |words: Option<&str>, calls: &[(String, String)]| {
+        let (kind, body) = wire.stream(n, words, calls);
+        ("200 OK".to_owned(), kind, body)
+    };
     let (status, kind, body) = match reply {
-        Reply::Say(words) => ("200 OK".to_owned(), "text/event-stream", stream(n, &[say(n, words)])),
-        Reply::Call(name, arguments) => {
-            let call = call(0, &format!("{n}"), name, &arguments.to_string());
-            ("200 OK".to_owned(), "text/event-stream", stream(n, &[call]))
-        }
-        Reply::Calls(calls) => {
-            let calls = calls
-                .iter()
-                .enumerate()
-                .map(|(at, (name, arguments))| call(at, &format!("{n}_{at}"), name, arguments));
-            ("200 OK".to_owned(), "text/event-stream", stream(n, &calls.collect::<Vec<_>>()))
-        }
+        Reply::Say(words) => whole(Some(words), &[]),
+        Reply::Call(name, arguments) => whole(None, &[((*name).to_owned(), arguments.to_string())]),
+        Reply::Calls(calls) => whole(None, calls),
         Reply::Refuse(status, body) => (format!("{status} Refused"), "application/json", body.to_string()),
         Reply::Silence | Reply::Stall(_) => unreachable!("what does not end is not played whole"),
     };

@@ -75,6 +75,8 @@ pub enum Effect {
     Ask(ToolChoice),
     /// Show more of the answer.
     Say(String),
+    /// Show this as the answer so far, in place of what was shown.
+    Replace(String),
     /// Show a call that waits; again when more is known of its arguments.
     Queue(Call),
     /// Run a call; its answer comes back as [`Input::Answered`].

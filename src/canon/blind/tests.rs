@@ -152,6 +152,7 @@ fn no_reader_has_souls_notes_files_warnings_or_plans() {
     book.settings.order = vec!["6.md".into()];
     let words = "Be kind.\n\nShe drowns in chapter 6.";
     let board = BoardSettings {
+        asks: Default::default(),
         notes: Some(words.into()),
         editable: Some("- As\n- it is\n\n  still.".into()),
         enabled: None,

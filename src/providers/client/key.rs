@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
-use reqwest::header::HeaderValue;
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 
 /// What stands in place of a key.
 const REDACTED: &str = "[redacted]";
@@ -47,11 +47,15 @@ impl fmt::Debug for ApiKey {
 pub struct Key(String);
 
 impl Key {
-    /// Returns the value of the `Authorization` header, or `None` where the key holds what no header may hold.
-    pub(super) fn bearer(&self) -> Option<HeaderValue> {
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", self.0)).ok()?;
+    /// Returns the header that carries it: `own`, or `Authorization` with a bearer. `None` where the key holds what no header may hold.
+    pub(super) fn header(&self, own: Option<&HeaderName>) -> Option<(HeaderName, HeaderValue)> {
+        let (name, text) = match own {
+            Some(name) => (name.clone(), self.0.clone()),
+            None => (AUTHORIZATION, format!("Bearer {}", self.0)),
+        };
+        let mut value = HeaderValue::from_str(&text).ok()?;
         value.set_sensitive(true);
-        Some(value)
+        Some((name, value))
     }
 }
 
@@ -86,8 +90,11 @@ mod tests {
     async fn a_key_is_never_shown() {
         let key = key(" hunter2-hunter2\n").await.unwrap();
         assert_eq!(format!("{key:?} {:?}", ApiKey::none()), "[redacted] [redacted]");
-        assert_eq!(key.bearer().unwrap().to_str().unwrap(), "Bearer hunter2-hunter2");
-        assert!(!format!("{:?}", key.bearer()).contains("hunter2"));
+        let (name, value) = key.header(None).unwrap();
+        assert_eq!((name, value.to_str().unwrap()), (AUTHORIZATION, "Bearer hunter2-hunter2"));
+        let (name, value) = key.header(Some(&HeaderName::from_static("x-api-key"))).unwrap();
+        assert_eq!((name.as_str(), value.to_str().unwrap()), ("x-api-key", "hunter2-hunter2"));
+        assert!(!format!("{:?} {value:?}", key.header(None)).contains("hunter2"));
     }
 
     #[tokio::test]
@@ -104,6 +111,6 @@ mod tests {
     async fn an_empty_key_is_none_and_a_dummy_is_no_word_to_hide() {
         assert_eq!(key(" \n").await, None);
         assert_eq!(redact("no x here", key("x").await.as_ref()), "no x here");
-        assert_eq!(key("a\nb").await.unwrap().bearer(), None);
+        assert_eq!(key("a\nb").await.unwrap().header(None), None);
     }
 }

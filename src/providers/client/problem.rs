@@ -218,7 +218,7 @@ impl Problem {
                 "Set the provider's address to the right one.".to_owned(),
             ),
             Self::NotAnAnswer(what) => (
-                format!("{host} sent {}, not an answer of the Responses API.", quoted(what, key)),
+                format!("{host} sent {}, not an answer.", quoted(what, key)),
                 "Check the provider's address: it ends in `/v1` for most servers.".to_owned(),
             ),
             Self::TooMuch => (
@@ -277,6 +277,16 @@ impl Refusal {
                 "Begin a new session, or choose a model with a larger context.",
             );
         }
+        if super::super::abilities::says_no_tools(self) {
+            return (
+                "can't call tools with this model".into(),
+                format!(
+                    "Choose a model with tools, or set `tools = false` under [providers.{}] in config.toml: then the open text itself is sent \
+                     with the question, cut at 24,000 characters. Until the program ends that is so already: ask again.",
+                    server.name()
+                ),
+            );
+        }
         if status == 401 || self.says(&["invalid_api_key"]) {
             let set = format!("Set a key: {}.", server.how_to_set_a_key());
             return if with_key {
@@ -312,8 +322,8 @@ impl Refusal {
                 "Check that the key's project may use this model, and that the service is offered in your region.",
             ),
             404 | 405 => own(
-                "has no Responses API at this address",
-                "Check the provider's address: it ends in `/v1` for most servers.",
+                "has nothing to ask at this address",
+                "Check the provider's address and `wire`: the address ends in `/v1` for most servers.",
             ),
             413 => {
                 own("finds the request too large", "Begin a new session, or ask about less text at a time.")

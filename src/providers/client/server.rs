@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use reqwest::Url;
+use reqwest::header::{HeaderName, HeaderValue};
 
 use crate::domain::conversation::{Failure, FailureKind};
 use crate::domain::safe_text;
@@ -13,6 +14,8 @@ pub struct Server {
     name: String,
     url: Url,
     key_variable: Option<String>,
+    key_header: Option<HeaderName>,
+    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Server {
@@ -40,7 +43,34 @@ impl Server {
         let whole = url.path().trim_end_matches('/');
         let whole = if whole.ends_with(path) { whole.to_owned() } else { format!("{whole}{path}") };
         url.set_path(&whole);
-        Ok(Self { name: name.to_owned(), url, key_variable: key_variable.map(str::to_owned) })
+        let key_variable = key_variable.map(str::to_owned);
+        Ok(Self { name: name.to_owned(), url, key_variable, key_header: None, headers: vec![] })
+    }
+
+    /// Says in which header the key goes, where that is not `Authorization`, and what else every request carries. A name or value that no
+    /// header may have is left out.
+    #[must_use]
+    pub fn with_headers<'h>(
+        mut self,
+        key_header: Option<&str>,
+        headers: impl IntoIterator<Item = (&'h str, &'h str)>,
+    ) -> Self {
+        self.key_header = key_header.and_then(|name| name.parse().ok());
+        self.headers = headers
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?)))
+            .collect();
+        self
+    }
+
+    /// Returns the header that the key goes in, where that is not `Authorization`.
+    pub(super) fn key_header(&self) -> Option<&HeaderName> {
+        self.key_header.as_ref()
+    }
+
+    /// Returns what every request carries besides the key.
+    pub(super) fn headers(&self) -> impl Iterator<Item = (HeaderName, HeaderValue)> + '_ {
+        self.headers.iter().cloned()
     }
 
     /// Returns the provider's name.

@@ -17,6 +17,12 @@ use super::turn::{Done, Turn};
 const WHAT_IT_IS: &str =
     "*Offline reader, no model: this is put together by rule from what the tools returned.*";
 
+/// What it says when it is asked to do more than it can.
+const NO_WORK: &str = "This asks for more than the offline reader can do: it looks up, measures, and proposes a role, an alias or a stub. A board member with a model can do it. Here is what the tools know of it.";
+
+/// What it says when it is asked to rename somebody.
+const RENAMING: &str = "A name is changed in the whole book with \"Rename\" in the palette, or with `scritorio rename`, after you have seen every place. No board member does it.";
+
 /// Facts of one entry.
 const MAX_FACTS: usize = 6;
 
@@ -32,6 +38,12 @@ const MAX_ROWS: usize = 60;
 /// Writes the answer.
 pub fn compose(turn: &Turn<'_>, question: &Question<'_>, library: &Library<'_>) -> String {
     let mut parts = vec![WHAT_IT_IS.to_owned()];
+    if question.is_about(Topic::Rename) {
+        parts.push(RENAMING.to_owned());
+    } else if question.is_about(Topic::Work) {
+        parts.push(NO_WORK.to_owned());
+    }
+    let said = parts.len();
     if question.is_about(Topic::Missing) {
         parts.push(lacking(turn, library));
     } else {
@@ -46,7 +58,7 @@ pub fn compose(turn: &Turn<'_>, question: &Question<'_>, library: &Library<'_>) 
     parts.extend(
         turn.done.iter().filter(|d| question.is_about(Topic::Missing) && is_proposal(d.name)).map(proposal),
     );
-    if parts.len() == 1 {
+    if parts.len() == said {
         parts.push(nothing(turn, question));
     }
     parts.join("\n\n")
@@ -64,7 +76,7 @@ fn section(
     }
     match done.name {
         name if is_proposal(name) => Some(proposal(done)),
-        name if is_context(name) && !found(&done.output) => Some(not_found(&done.output)),
+        name if is_context(name) && !found(&done.output) => Some(not_found(&done.output, turn)),
         name if is_context(name) => (!proposes).then(|| entry(&done.output, question, library)),
         "get_manuscript_context" => (!proposes).then(|| manuscript(&done.output, turn, question, library)),
         "list_codex_entries" => Some(list(&done.output)),
@@ -101,7 +113,12 @@ fn entry(output: &Value, question: &Question<'_>, library: &Library<'_>) -> Stri
     all.extend(soul.map(|s| facts::facts(text_in(s, &["excerpt"]).unwrap_or_default())).unwrap_or_default());
     let names = std::iter::once(name.to_owned()).chain(aliases).collect::<Vec<_>>().join(" ");
     let summary = text_in(output, &["summary"]).map(plain);
-    all.retain(|fact| Some(&fact.text) != summary.as_ref());
+    // Frontmatter and text often say the same.
+    let mut told = BTreeSet::new();
+    all.retain(|fact| {
+        Some(&fact.text) != summary.as_ref()
+            && told.insert((fact.label.to_lowercase(), fact.text.to_lowercase()))
+    });
     for fact in facts::choose(&all, question.text, &names, library.persona, MAX_FACTS) {
         let label = if fact.label.is_empty() { String::new() } else { format!("{}: ", plain(&fact.label)) };
         lines.push(format!("- {label}{}", fact.text));
@@ -239,12 +256,13 @@ fn search(done: &Done<'_>, turn: &Turn<'_>, question: &Question<'_>) -> Option<S
     }
 }
 
-fn not_found(output: &Value) -> String {
+fn not_found(output: &Value, turn: &Turn<'_>) -> String {
     let name = plain(text_in(output, &["name"]).unwrap_or("that name"));
     let kind = text_in(output, &["type"]).unwrap_or("entry");
     let near: Vec<&str> = texts(output.get("near")).collect();
     let near = if near.is_empty() { String::new() } else { format!(" Near names: {}.", near.join(", ")) };
-    format!("The Codex has no {kind} called {name}.{near}")
+    let so_far = if turn.is_blind() { " up to this chapter" } else { "" };
+    format!("The Codex has no {kind} called {name}{so_far}.{near}")
 }
 
 /// What was proposed, and that the author decides.

@@ -42,6 +42,10 @@ pub enum Topic {
     Propose,
     /// The prose itself.
     Craft,
+    /// Work that only a model can do: to write, to change what is no role or alias.
+    Work,
+    /// A new name for somebody.
+    Rename,
 }
 
 /// A change that is asked for in plain words.
@@ -88,6 +92,8 @@ patterns! {
     CREATE = r"(?i)\b(?:create|add|make|propose|draft|start|write)\s+(?:\w+\s+){0,4}?(?:entry|stub|page|dossier|character|location|place|organi[sz]ation|item|concept|event)\s+(?:for|called|named|about|on)\s+(?P<what>.+)";
     MISSING = r"(?i)\b(?:missing|lacks?|lacking|no entry|without an entry|not (?:yet )?in)\b.*\b(?:codex|canon|entry|entries)\b|\b(?:codex|canon)\b.*\b(?:missing|lacks?|lacking)\b";
     PROPOSE = r"(?i)\b(?:propose|create|add|draft)\b";
+    WORK = r"(?i)^\W*(?:please\s+|(?:could|can|would|will)\s+you\s+(?:please\s+)?)*(?:change|set|update|add|write|rewrite|delete|remove|fix|cut|draft|continue|translate|edit|replace|shorten|expand|merge|move|improve|polish)\b";
+    RENAME = r"(?i)^\W*(?:please\s+|(?:could|can|would|will)\s+you\s+(?:please\s+)?)*rename\b";
     LIST = r"(?i)^\W*(?:please\s+)?(?:list|count|show|name|give me)\b|\bhow many\b|\binventory\b|\ball (?:the |of the |my )?\w+|\b(?:what|who|which) are (?:the|my|all)\b";
     WHEN = r"(?i)^\W*(?:and\s+|so\s+)?when\b|\bwhen (?:did|was|were|does|do|is|will|has)\b|\b(?:timeline|chronology|what year|which year|what date|in what order)\b";
     PASSAGE = r"(?i)\b(?:this|these|my|the (?:open|current|selected|highlighted))\s+(?:\w+\s+){0,2}?(?:passage|selection|paragraphs?|scene|chapter|page|text|section|excerpt|lines?|sentences?|prose|document|words|opening|draft)\b|\bthe selection\b|\b(?:i|i've|i have) (?:selected|highlighted)\b";
@@ -167,8 +173,18 @@ fn topics(text: &str, is_change: bool) -> Vec<Topic> {
         (Topic::Missing, &MISSING),
         (Topic::Propose, &PROPOSE),
         (Topic::Craft, &CRAFT),
+        (Topic::Work, &WORK),
+        (Topic::Rename, &RENAME),
     ];
-    let fits = |topic: Topic, sign: &Regex| sign.is_match(text) && !(is_change && topic == Topic::Missing);
+    let proposes = MISSING.is_match(text);
+    let fits = |topic: Topic, sign: &Regex| {
+        let settled = match topic {
+            Topic::Missing => is_change,
+            Topic::Work => is_change || proposes,
+            _ => false,
+        };
+        sign.is_match(text) && !settled
+    };
     signs.into_iter().filter(|(topic, sign)| fits(*topic, sign)).map(|(topic, _)| topic).collect()
 }
 

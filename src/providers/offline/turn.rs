@@ -35,6 +35,11 @@ pub struct Done<'a> {
 }
 
 impl<'a> Turn<'a> {
+    /// Whether who asks reads blind, so that what was not found may come later.
+    pub fn is_blind(&self) -> bool {
+        self.context.is_some_and(|words| words.contains("reads blind"))
+    }
+
     /// Reads a request.
     pub fn of(request: &'a Request) -> Self {
         let asked = request.items.iter().rposition(|item| matches!(item, Item::Author(_)));

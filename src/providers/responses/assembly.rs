@@ -223,6 +223,12 @@ impl Assembly {
                 }
                 self.events.push(Event::Item(item));
             }
+            Some("web_search_call") => {
+                let action = item.get("action").unwrap_or(&Value::Null);
+                let query = str_of(action, "query").or_else(|| str_of(action, "url")).unwrap_or_default();
+                self.events.push(Event::WebSearch { query: query.to_owned() });
+                self.events.push(Event::Item(item.clone()));
+            }
             _ => self.events.push(Event::Item(item.clone())),
         }
     }

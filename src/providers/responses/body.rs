@@ -6,24 +6,26 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::providers::{Item, Request, ToolChoice};
+use crate::providers::abilities::{Abilities, Forcing};
+use crate::providers::wire::Protocol;
+use crate::providers::{Item, Request, ToolChoice, raw};
 
 /// The smallest `max_output_tokens` that the API takes.
 const MIN_OUTPUT_TOKENS: u32 = 16;
 
-/// Builds the body for a server that keeps responses, or for one that does not.
-pub fn body(request: &Request, server_keeps: bool) -> Value {
-    let store = server_keeps && request.options.store;
+/// Builds the body.
+pub fn body(request: &Request, can: &Abilities) -> Value {
+    let store = can.stateful && request.options.store;
     let previous = request.previous_response_id.as_deref().filter(|_| store);
     let input = match previous {
         Some(_) => continuation(request.items.get(request.fresh..).unwrap_or_default()),
         None => opening(&request.items, store),
     };
-    assemble(request, input, previous, store)
+    assemble(request, can, input, previous)
 }
 
 /// Builds the body of a second attempt, after the server refused to continue from a response: the whole conversation.
-pub fn whole_conversation(request: &Request, server_keeps: bool) -> Value {
+pub fn whole_conversation(request: &Request, can: &Abilities) -> Value {
     // Reasoning that only the server could read is of no use without the server's memory, and the calls
     // that followed it are bound to it by their ids.
     let known_by_id_only =
@@ -37,12 +39,17 @@ pub fn whole_conversation(request: &Request, server_keeps: bool) -> Value {
             }
         }
     }
-    let store = server_keeps && request.options.store;
-    assemble(request, opening(&items, store), None, store)
+    assemble(request, can, opening(&items, can.stateful && request.options.store), None)
 }
 
-fn assemble(request: &Request, input: Value, previous: Option<&str>, store: bool) -> Value {
+fn assemble(request: &Request, can: &Abilities, input: Value, previous: Option<&str>) -> Value {
     let options = &request.options;
+    let store = can.stateful && options.store;
+    let own = can.tools && !request.tools.is_empty();
+    let mut tools = if own { request.tools.clone() } else { vec![] };
+    if options.web_search && can.web_search {
+        tools.push(json!({ "type": "web_search" }));
+    }
     let mut body = Map::new();
     let mut put = |field: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -53,26 +60,34 @@ fn assemble(request: &Request, input: Value, previous: Option<&str>, store: bool
     put("instructions", (!request.instructions.is_empty()).then(|| request.instructions.as_str().into()));
     put("input", Some(input));
     put("previous_response_id", previous.map(Into::into));
-    if !request.tools.is_empty() {
-        put("tools", Some(request.tools.clone().into()));
-        put("tool_choice", Some(tool_choice(&request.tool_choice)));
-        put("parallel_tool_calls", Some(false.into()));
+    if !tools.is_empty() {
+        put("tools", Some(tools.into()));
     }
-    put("max_output_tokens", options.max_output_tokens.map(|most| most.max(MIN_OUTPUT_TOKENS).into()));
-    put("reasoning", options.reasoning_effort.as_ref().map(|effort| json!({ "effort": effort })));
-    put("text", text(options.response_format.as_ref(), options.verbosity.as_deref()));
-    put("service_tier", options.service_tier.as_deref().map(Into::into));
+    if own {
+        put("tool_choice", tool_choice(&request.tool_choice, can.tool_choice));
+        put("parallel_tool_calls", can.parallel_switch.then(|| false.into()));
+    }
+    let limit = options.max_output_tokens.or(can.output_limit);
+    put("max_output_tokens", limit.map(|most| most.max(MIN_OUTPUT_TOKENS).into()));
+    let effort = options.reasoning_effort.as_ref().filter(|_| can.reasoning_effort);
+    put("reasoning", effort.map(|effort| json!({ "effort": effort })));
+    let verbosity = options.verbosity.as_deref().filter(|_| can.verbosity);
+    put("text", text(options.response_format.as_ref(), verbosity));
+    put("service_tier", can.tier(options.service_tier.as_deref()).map(Into::into));
     put("store", Some(store.into()));
     put("stream", Some(true.into()));
-    put("include", (!store).then(|| json!(["reasoning.encrypted_content"])));
+    put("include", (!store && can.encrypted_reasoning).then(|| json!(["reasoning.encrypted_content"])));
     Value::Object(body)
 }
 
-fn tool_choice(choice: &ToolChoice) -> Value {
-    match choice {
-        ToolChoice::Auto => "auto".into(),
-        ToolChoice::Required => "required".into(),
-        ToolChoice::Named(name) => json!({ "type": "function", "name": name }),
+fn tool_choice(choice: &ToolChoice, forcing: Forcing) -> Option<Value> {
+    match (choice, forcing) {
+        (_, Forcing::Never) => None,
+        (ToolChoice::Named(name), Forcing::Named) => Some(json!({ "type": "function", "name": name })),
+        (ToolChoice::Named(_) | ToolChoice::Required, Forcing::Required | Forcing::Named) => {
+            Some("required".into())
+        }
+        _ => Some("auto".into()),
     }
 }
 
@@ -126,7 +141,8 @@ fn label(item: &Item) -> Option<(&'static str, &str)> {
 
 /// Every item as an item of the API, in order. What is there as the server sent it is not repeated in our words.
 fn verbatim(items: &[Item]) -> Vec<Value> {
-    let raw = || items.iter().filter_map(|i| if let Item::Raw(raw) = i { Some(raw) } else { None });
+    let own = |item| raw::of(Protocol::Responses, item);
+    let raw = || items.iter().filter_map(|i| if let Item::Raw(item) = i { own(item) } else { None });
     let raw_calls: HashSet<&str> =
         raw().filter(|r| is(r, "function_call")).filter_map(|r| r.get("call_id")?.as_str()).collect();
     let raw_message = raw().any(|r| is(r, "message"));
@@ -142,7 +158,7 @@ fn verbatim(items: &[Item]) -> Vec<Value> {
             Item::Output { call_id, output, .. } => {
                 Some(json!({ "type": "function_call_output", "call_id": call_id, "output": output }))
             }
-            Item::Raw(raw) => Some(raw.clone()),
+            Item::Raw(item) => own(item).cloned(),
         })
         .collect()
 }
@@ -154,6 +170,14 @@ fn is(value: &Value, kind: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn openai() -> Abilities {
+        Abilities::openai()
+    }
+
+    fn keeps_nothing() -> Abilities {
+        Abilities { stateful: false, ..Abilities::openai() }
+    }
     use crate::domain::ids::CallId;
     use crate::providers::Options;
 
@@ -208,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_first_request_of_a_stateful_turn_is_one_labelled_text() {
-        let body = body(&request(second_turn(), true), true);
+        let body = body(&request(second_turn(), true), &openai());
         assert_eq!(
             body,
             json!({ "model": "gpt-x", "instructions": "Be brief.", "input": SECOND_TURN, "store": true, "stream": true })
@@ -219,7 +243,7 @@ mod tests {
     fn a_turn_that_continues_sends_only_what_is_new() {
         let mut request = request(second_turn(), true);
         (request.fresh, request.previous_response_id) = (5, Some("resp_1".into()));
-        let body = body(&request, true);
+        let body = body(&request, &openai());
         assert_eq!(body["input"], "User: Open: Turnover, 1943 words\n\nUser: Who?");
         assert_eq!(
             (&body["previous_response_id"], &body["instructions"]),
@@ -234,10 +258,10 @@ mod tests {
         let mut request = request(items, true);
         (request.fresh, request.previous_response_id) = (8, Some("resp_1".into()));
         let outputs = json!({ "type": "function_call_output", "call_id": "c1", "output": "out c1" });
-        assert_eq!(body(&request, true)["input"], json!([outputs]));
+        assert_eq!(body(&request, &openai())["input"], json!([outputs]));
         request.items.push(author("Stop. What now?"));
         assert_eq!(
-            body(&request, true)["input"],
+            body(&request, &openai())["input"],
             json!([outputs, { "role": "user", "content": "Stop. What now?" }])
         );
     }
@@ -248,7 +272,7 @@ mod tests {
         items.extend([call("forced"), output("forced")]);
         let mut request = request(items, true);
         (request.fresh, request.previous_response_id) = (7, Some("resp_1".into()));
-        let input = body(&request, true)["input"].clone();
+        let input = body(&request, &openai())["input"].clone();
         assert_eq!(
             input[0],
             json!({ "type": "function_call", "call_id": "forced", "name": "search_codex", "arguments": "{}" })
@@ -274,10 +298,10 @@ mod tests {
         let mut request = request(items, false);
         (request.fresh, request.previous_response_id) = (9, Some("resp_1".into()));
         for body in [
-            body(&request, true),
+            body(&request, &openai()),
             body(
                 &Request { options: Options { store: true, ..Options::default() }, ..request.clone() },
-                false,
+                &keeps_nothing(),
             ),
         ] {
             assert_eq!(
@@ -307,7 +331,7 @@ mod tests {
             json!({ "type": "function_call", "id": "fc", "call_id": "c1", "name": "n", "arguments": "{}" }),
         ));
         items.push(output("c1"));
-        let body = whole_conversation(&request(items, true), false);
+        let body = whole_conversation(&request(items, true), &keeps_nothing());
         assert_eq!(
             body["input"],
             json!([
@@ -331,8 +355,9 @@ mod tests {
             service_tier: Some("flex".into()),
             response_format: Some(schema.clone()),
             store: true,
+            web_search: false,
         };
-        let sent = body(&request, true);
+        let sent = body(&request, &openai());
         assert_eq!((&sent["tools"], &sent["tool_choice"]), (&json!([tool]), &"auto".into()));
         assert_eq!((&sent["parallel_tool_calls"], &sent["max_output_tokens"]), (&false.into(), &16.into()));
         assert_eq!((&sent["reasoning"]["effort"], &sent["service_tier"]), (&"low".into(), &"flex".into()));
@@ -344,9 +369,12 @@ mod tests {
             (ToolChoice::Required, json!("required")),
             (ToolChoice::Named("x".into()), json!({ "type": "function", "name": "x" })),
         ] {
-            assert_eq!(body(&Request { tool_choice: choice, ..request.clone() }, true)["tool_choice"], wire);
+            assert_eq!(
+                body(&Request { tool_choice: choice, ..request.clone() }, &openai())["tool_choice"],
+                wire
+            );
         }
         request.options.response_format = Some("text".into());
-        assert_eq!(body(&request, true)["text"]["format"], json!({ "type": "text" }));
+        assert_eq!(body(&request, &openai())["text"]["format"], json!({ "type": "text" }));
     }
 }

@@ -3,17 +3,20 @@
 use super::Popup;
 use super::field::Field;
 use crate::tui::msg::{Msg, TypedKey};
+use crate::workbench::provider::Offered;
 
 /// Asks for the key of a provider.
-pub(in crate::tui) fn open(provider: &'static str) -> Popup {
+pub(in crate::tui) fn open(provider: &Offered) -> Popup {
+    let Offered { name, title, variable, .. } = provider;
     let words = format!(
-        "Type or paste the API key for {provider}. It goes to the system keychain, never into a file, and takes effect with the next question. The environment variable OPENAI_API_KEY wins over it."
+        "Type or paste the API key for {title}. It goes to the system keychain, never into a file, and takes effect with the next question. The environment variable {variable} wins over it."
     );
-    Popup::Field(Field::masked(&format!("Connect {provider}"), &words, move |key| {
+    let name = name.clone();
+    Popup::Field(Field::masked(&format!("Connect {title}"), &words, move |key| {
         if key.trim().is_empty() {
             vec![]
         } else {
-            vec![Msg::KeyTyped(provider.to_owned(), TypedKey(key.trim().to_owned()))]
+            vec![Msg::KeyTyped(name, TypedKey(key.trim().to_owned()))]
         }
     }))
 }

@@ -68,10 +68,7 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
         }
         "next-quote" => chat::next_quote(app),
         "name-card" => manuscript::name_card(app),
-        "connect-provider" => {
-            app.popups.push(popups::key_entry::open("openai"));
-            vec![]
-        }
+        "connect-provider" => vec![Effect::ListProviders],
         "go-to" => {
             app.popups.push(popups::go_to::open(app));
             vec![]

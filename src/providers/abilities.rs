@@ -1,0 +1,290 @@
+//! What a server can do, and how it wants to be told.
+//!
+//! A preset says it, the author's settings may correct it, and [`Abilities::learn`] takes back what the server itself refused. A wire
+//! never sends a field that the server is not known to take. Nothing here is kept on disk.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::client::Refusal;
+
+/// What a server takes. The default is what nearly every server that speaks Chat Completions takes, and no more.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about a server")]
+pub struct Abilities {
+    /// It keeps responses, so that `previous_response_id` works.
+    pub stateful: bool,
+    /// Its models call tools.
+    pub tools: bool,
+    /// The most exact form of `tool_choice` that it takes.
+    pub tool_choice: Forcing,
+    /// It takes `parallel_tool_calls`.
+    pub parallel_switch: bool,
+    /// It takes `strict` with a tool.
+    pub strict: bool,
+    /// The service tiers that it takes; another one is not asked for.
+    pub service_tiers: Vec<String>,
+    /// It takes a reasoning effort.
+    pub reasoning_effort: bool,
+    /// Anthropic: the model finds by itself how many tokens it thinks with, and refuses a number of them.
+    pub adaptive_thinking: bool,
+    /// It takes a verbosity.
+    pub verbosity: bool,
+    /// Chat Completions: what it calls the limit of an answer.
+    pub max_tokens: LimitField,
+    /// The limit that is sent where the author sets none: a local server may otherwise never stop, and Anthropic wants one.
+    pub output_limit: Option<u32>,
+    /// Chat Completions: it takes `stream_options.include_usage`.
+    pub usage_option: bool,
+    /// Responses: it gives encrypted reasoning, to be sent back with the next request.
+    pub encrypted_reasoning: bool,
+    /// Chat Completions: it wants `reasoning_content` back within a turn.
+    pub echo_reasoning: bool,
+    /// It searches the web itself where that is offered to the model.
+    pub web_search: bool,
+    /// Tokens that its model holds, where that is known. Ollama is told; it would otherwise cut the beginning off.
+    pub context: Option<u32>,
+}
+
+impl Default for Abilities {
+    fn default() -> Self {
+        Self {
+            stateful: false,
+            tools: true,
+            tool_choice: Forcing::Named,
+            parallel_switch: false,
+            strict: false,
+            service_tiers: vec![],
+            reasoning_effort: false,
+            adaptive_thinking: false,
+            verbosity: false,
+            max_tokens: LimitField::MaxTokens,
+            output_limit: None,
+            usage_option: true,
+            encrypted_reasoning: false,
+            echo_reasoning: false,
+            web_search: false,
+            context: None,
+        }
+    }
+}
+
+/// How exactly a server can be told which tool to call. Each form includes those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Forcing {
+    /// `tool_choice` is not sent at all.
+    Never,
+    /// `auto` alone.
+    Auto,
+    /// `required`, too.
+    Required,
+    /// An object that names the tool, too.
+    Named,
+}
+
+/// The name of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitField {
+    /// `max_tokens`
+    MaxTokens,
+    /// `max_completion_tokens`
+    MaxCompletionTokens,
+}
+
+impl LimitField {
+    /// Returns the name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::MaxTokens => "max_tokens",
+            Self::MaxCompletionTokens => "max_completion_tokens",
+        }
+    }
+}
+
+/// What was learned from a refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lesson {
+    /// The same can be asked in another way, for this reason.
+    Again(String),
+    /// The model has no tools. The request was made for one that has, so that it is not asked again.
+    NoTools,
+}
+
+impl Abilities {
+    /// What OpenAI's own servers take.
+    pub fn openai() -> Self {
+        Self {
+            stateful: true,
+            parallel_switch: true,
+            strict: true,
+            service_tiers: ["auto", "default", "flex", "priority"].map(str::to_owned).to_vec(),
+            reasoning_effort: true,
+            verbosity: true,
+            max_tokens: LimitField::MaxCompletionTokens,
+            encrypted_reasoning: true,
+            web_search: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether a service tier may be asked for.
+    pub fn tier<'t>(&self, tier: Option<&'t str>) -> Option<&'t str> {
+        tier.filter(|tier| self.service_tiers.iter().any(|known| known == tier))
+    }
+
+    /// Takes back what `refusal` says that the server does not do, as far as `body` asked for it. `None`: it is about something else.
+    ///
+    /// Each lesson takes something away, so that learning ends.
+    pub fn learn(&mut self, refusal: &Refusal, body: &Value) -> Option<Lesson> {
+        if !matches!(refusal.status, None | Some(400 | 404 | 422 | 500 | 501)) {
+            return None;
+        }
+        let sent = |field: &str| body.get(field).is_some_and(|v| !v.is_null());
+        if sent("tools") && says_no_tools(refusal) {
+            self.tools = false;
+            return Some(Lesson::NoTools);
+        }
+        let names = |field: &str| refusal.param.as_deref() == Some(field) || refusal.says(&[field]);
+        let again = |why: &str| Some(Lesson::Again(why.to_owned()));
+        if sent("tool_choice") && (names("tool_choice") || names("tool choice")) {
+            let (form, why) = match body["tool_choice"] {
+                Value::Object(_) if self.tool_choice > Forcing::Required => {
+                    (Forcing::Required, "The server can't be told which tool to call: asking for any tool.")
+                }
+                Value::Object(_) | Value::String(_) if self.tool_choice > Forcing::Auto => {
+                    (Forcing::Auto, "The server can't be told to call a tool: leaving it to the model.")
+                }
+                _ if self.tool_choice > Forcing::Never => {
+                    (Forcing::Never, "The server takes no `tool_choice`: asking without.")
+                }
+                _ => return None,
+            };
+            self.tool_choice = form;
+            return again(why);
+        }
+        if sent("thinking") && !self.adaptive_thinking && names("adaptive") {
+            self.adaptive_thinking = true;
+            return again("The model finds its own budget for thoughts: asking with the effort alone.");
+        }
+        if sent("max_tokens") && names("max_completion_tokens") {
+            self.max_tokens = LimitField::MaxCompletionTokens;
+            return again("The server calls the limit `max_completion_tokens`: asking again.");
+        }
+        if sent("max_completion_tokens") && names("max_completion_tokens") && is_about_a_field(refusal) {
+            self.max_tokens = LimitField::MaxTokens;
+            return again("The server calls the limit `max_tokens`: asking again.");
+        }
+        let switches: [(&str, &str, &mut bool); 5] = [
+            ("parallel_tool_calls", "parallel_tool_calls", &mut self.parallel_switch),
+            ("stream_options", "stream_options", &mut self.usage_option),
+            ("verbosity", "verbosity", &mut self.verbosity),
+            ("reasoning_effort", "reasoning_effort", &mut self.reasoning_effort),
+            ("include", "reasoning.encrypted_content", &mut self.encrypted_reasoning),
+        ];
+        for (field, word, switch) in switches {
+            if *switch && sent(field) && is_about_a_field(refusal) && names(word) {
+                *switch = false;
+                return again(&format!("The server does not take `{field}`: asking without."));
+            }
+        }
+        None
+    }
+}
+
+/// Whether a refusal says that a field or its value is not known, and not that the value is too large or the like.
+fn is_about_a_field(refusal: &Refusal) -> bool {
+    refusal.says(&[
+        "unknown",
+        "unsupported",
+        "not supported",
+        "does not support",
+        "unrecognized",
+        "unexpected",
+        "extra",
+        "not permitted",
+        "invalid param",
+        "unsupported_parameter",
+        "unknown_parameter",
+    ])
+}
+
+/// Whether a refusal says that the model, its template or the server has no tools at all.
+pub(super) fn says_no_tools(refusal: &Refusal) -> bool {
+    refusal.says(&[
+        // Ollama: `registry.ollama.ai/library/x does not support tools`
+        "does not support tools",
+        "does not support tool",
+        "does not support function calling",
+        "tools are not supported",
+        "tool calling is not supported",
+        "tool use is not supported",
+        // vLLM: `"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set`
+        "tool choice requires --enable-auto-tool-choice",
+        "--tool-call-parser",
+        // llama.cpp
+        "tools param requires --jinja",
+        "chat template does not support tools",
+        // OpenRouter
+        "no endpoints found that support tool use",
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn refused(message: &str) -> Refusal {
+        Refusal { status: Some(400), message: message.into(), ..Refusal::default() }
+    }
+
+    #[test]
+    fn a_refused_choice_is_asked_for_less_exactly_until_nothing_is_left() {
+        let mut can = Abilities::default();
+        let said = "Invalid tool_choice type: 'object'. Supported string values: none, auto, required";
+        let named = json!({ "tools": [], "tool_choice": { "type": "function" } });
+        assert!(matches!(can.learn(&refused(said), &named), Some(Lesson::Again(_))));
+        assert_eq!(can.tool_choice, Forcing::Required);
+        for (sent, then) in [("required", Forcing::Auto), ("auto", Forcing::Never)] {
+            let body = json!({ "tools": [], "tool_choice": sent });
+            assert!(can.learn(&refused("tool_choice is not supported"), &body).is_some());
+            assert_eq!(can.tool_choice, then);
+        }
+        assert_eq!(can.learn(&refused("tool_choice"), &json!({ "tool_choice": "auto" })), None);
+    }
+
+    #[test]
+    fn a_server_that_says_that_its_model_has_no_tools_is_believed() {
+        let body = json!({ "tools": [{}], "tool_choice": "auto" });
+        for said in [
+            "registry.ollama.ai/library/gemma:2b does not support tools",
+            "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
+            "tools param requires --jinja flag",
+            "No endpoints found that support tool use. Try disabling \"search\".",
+        ] {
+            let mut can = Abilities::default();
+            assert_eq!(can.learn(&refused(said), &body), Some(Lesson::NoTools), "{said}");
+            assert!(!can.tools);
+            assert_eq!(Abilities::default().learn(&refused(said), &json!({})), None, "none were offered");
+        }
+    }
+
+    #[test]
+    fn a_field_that_is_refused_is_left_out_from_then_on() {
+        let mut can = Abilities::openai();
+        let body = json!({ "max_completion_tokens": 9, "parallel_tool_calls": false, "verbosity": "low" });
+        assert!(can.learn(&refused("Unsupported parameter: 'parallel_tool_calls'"), &body).is_some());
+        assert!(!can.parallel_switch);
+        assert!(can.learn(&refused("Unknown field: max_completion_tokens"), &body).is_some());
+        assert_eq!(can.max_tokens, LimitField::MaxTokens);
+        let said = "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+        assert!(can.learn(&refused(said), &json!({ "max_tokens": 9 })).is_some());
+        assert_eq!(can.max_tokens, LimitField::MaxCompletionTokens);
+        assert_eq!(can.learn(&refused("verbosity: value too high"), &body), None);
+        assert_eq!(can.learn(&refused("This model does not exist."), &body), None);
+    }
+}

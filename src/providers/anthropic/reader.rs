@@ -1,0 +1,360 @@
+//! Hears the events of a Messages stream.
+//!
+//! A block counts once it has stopped: a call whose input was cut is never given out, and thoughts are kept for sending back only whole,
+//! with their signature. A stream without `message_stop` is no answer, unless its stop reason had come.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::domain::conversation::Usage;
+use crate::domain::ids::CallId;
+use crate::providers::client::Refusal;
+use crate::providers::wire::{Heard, Progress, Protocol, Reader};
+use crate::providers::{Event, raw};
+
+/// An answer in blocks.
+#[derive(Debug, Default)]
+pub struct Blocks {
+    events: Vec<Event>,
+    open: BTreeMap<u64, Block>,
+    usage: Usage,
+    tier: Option<String>,
+    stopped: Option<String>,
+}
+
+#[derive(Debug)]
+enum Block {
+    Text,
+    Thinking(Value),
+    Call { call_id: CallId, name: String, input: String },
+    Search(String),
+    Other,
+}
+
+impl Blocks {
+    fn event(&mut self, event: &Value) -> Progress {
+        let index = event.get("index").and_then(Value::as_u64).unwrap_or(0);
+        match str_of(event, "type").unwrap_or_default() {
+            "message_start" => self.start(event.get("message").unwrap_or(&Value::Null)),
+            "content_block_start" => {
+                if let Some(block) = event.get("content_block") {
+                    self.block_start(index, block);
+                }
+            }
+            "content_block_delta" => {
+                if let Some(delta) = event.get("delta") {
+                    self.block_delta(index, delta);
+                }
+            }
+            "content_block_stop" => {
+                if let Some(block) = self.open.remove(&index) {
+                    self.block_stop(block);
+                }
+            }
+            "message_delta" => {
+                if let Some(reason) = event.get("delta").and_then(|d| str_of(d, "stop_reason")) {
+                    self.stopped = Some(reason.to_owned());
+                }
+                self.usage(event.get("usage").unwrap_or(&Value::Null));
+            }
+            "message_stop" => return self.finish(),
+            "error" => return Progress::Failed(refusal(event)),
+            _ if event.get("error").is_some_and(|e| e.is_object() || e.is_string()) => {
+                return Progress::Failed(refusal(event));
+            }
+            _ => {}
+        }
+        Progress::Going
+    }
+
+    fn start(&mut self, message: &Value) {
+        if let Some(id) = str_of(message, "id") {
+            self.events.push(Event::Created { response_id: id.to_owned() });
+        }
+        self.usage(message.get("usage").unwrap_or(&Value::Null));
+    }
+
+    fn usage(&mut self, usage: &Value) {
+        let count = |field: &str| usage.get(field).and_then(Value::as_u64);
+        if let Some(fresh) = count("input_tokens") {
+            // What was read from the cache, and what was put there, is counted apart.
+            let (read, written) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
+            (self.usage.cached_tokens, self.usage.cache_write_tokens) = (read, written);
+            self.usage.input_tokens = Some(fresh + read.unwrap_or(0) + written.unwrap_or(0));
+        }
+        self.usage.output_tokens = count("output_tokens").or(self.usage.output_tokens);
+        if let Some(tier) = str_of(usage, "service_tier") {
+            self.tier = Some(tier.to_owned());
+        }
+    }
+
+    fn block_start(&mut self, index: u64, block: &Value) {
+        let block = match str_of(block, "type") {
+            Some("text") => {
+                self.say(str_of(block, "text").unwrap_or_default());
+                Block::Text
+            }
+            Some("thinking" | "redacted_thinking") => {
+                self.events.push(Event::Reasoning);
+                Block::Thinking(block.clone())
+            }
+            Some("tool_use") => {
+                let id = str_of(block, "id").filter(|id| !id.is_empty());
+                let id = id.map_or_else(|| format!("call_{}", ulid::Ulid::generate()), str::to_owned);
+                let (call_id, name) = (CallId::new(id), str_of(block, "name").unwrap_or_default().to_owned());
+                self.events.push(Event::CallStarted { call_id: call_id.clone(), name: name.clone() });
+                let whole = block.get("input").filter(|i| i.as_object().is_some_and(|o| !o.is_empty()));
+                let input = whole.map(ToString::to_string).unwrap_or_default();
+                Block::Call { call_id, name, input }
+            }
+            Some("server_tool_use") => Block::Search(String::new()),
+            _ => Block::Other,
+        };
+        self.open.insert(index, block);
+    }
+
+    fn block_delta(&mut self, index: u64, delta: &Value) {
+        let words = str_of(delta, "text").map(str::to_owned);
+        match (self.open.get_mut(&index), str_of(delta, "type")) {
+            (Some(Block::Thinking(thought)), Some("thinking_delta")) => append(thought, delta, "thinking"),
+            (Some(Block::Thinking(thought)), Some("signature_delta")) => append(thought, delta, "signature"),
+            (Some(Block::Call { call_id, input, .. }), Some("input_json_delta")) => {
+                if let Some(piece) = str_of(delta, "partial_json").filter(|p| !p.is_empty()) {
+                    input.push_str(piece);
+                    let delta = piece.to_owned();
+                    self.events.push(Event::CallArguments { call_id: call_id.clone(), delta });
+                }
+            }
+            (Some(Block::Search(query)), Some("input_json_delta")) => {
+                query.push_str(str_of(delta, "partial_json").unwrap_or_default());
+            }
+            (_, Some("text_delta")) => self.say(&words.unwrap_or_default()),
+            _ => {}
+        }
+    }
+
+    fn block_stop(&mut self, block: Block) {
+        match block {
+            Block::Thinking(thought) => {
+                self.events.push(Event::Item(raw::wrap(Protocol::Anthropic, &thought)));
+            }
+            Block::Call { call_id, name, input } => {
+                let arguments = if input.trim().is_empty() { "{}".to_owned() } else { input };
+                self.events.push(Event::Call { call_id, name, arguments });
+            }
+            Block::Search(input) => {
+                let input = serde_json::from_str::<Value>(&input).unwrap_or_default();
+                let query = str_of(&input, "query").unwrap_or_default().to_owned();
+                self.events.push(Event::WebSearch { query });
+            }
+            Block::Text | Block::Other => {}
+        }
+    }
+
+    fn say(&mut self, words: &str) {
+        if !words.is_empty() {
+            self.events.push(Event::Text(words.to_owned()));
+        }
+    }
+
+    fn finish(&mut self) -> Progress {
+        if let Some(tier) = self.tier.take() {
+            self.events.push(Event::Tier(tier));
+        }
+        let truncated = match self.stopped.as_deref() {
+            Some("max_tokens") => Some("max_tokens".to_owned()),
+            Some("model_context_window_exceeded") => Some("the context is full".to_owned()),
+            Some("refusal") => Some("the model declined to go on".to_owned()),
+            Some("pause_turn") => Some("the server paused".to_owned()),
+            _ => None,
+        };
+        self.events.push(Event::Finished { usage: self.usage, truncated });
+        Progress::Ended
+    }
+
+    fn told(&mut self, progress: Progress) -> Heard {
+        (std::mem::take(&mut self.events), progress)
+    }
+}
+
+impl Reader for Blocks {
+    fn take(&mut self, data: &str) -> Heard {
+        let progress = serde_json::from_str(data).map_or(Progress::Going, |event: Value| self.event(&event));
+        self.told(progress)
+    }
+
+    fn whole(&mut self, message: &Value) -> Heard {
+        let Some(content) = message.get("content").and_then(Value::as_array) else {
+            return (vec![], Progress::Going);
+        };
+        self.start(message);
+        for (index, block) in (0..).zip(content) {
+            self.block_start(index, block);
+            if let Some(block) = self.open.remove(&index) {
+                self.block_stop(block);
+            }
+        }
+        self.stopped = str_of(message, "stop_reason").map(str::to_owned);
+        let progress = self.finish();
+        self.told(progress)
+    }
+
+    fn end(&mut self) -> Heard {
+        let progress = if self.stopped.is_some() { self.finish() } else { Progress::Going };
+        self.told(progress)
+    }
+}
+
+/// Appends a piece to a field of a thought.
+fn append(thought: &mut Value, delta: &Value, field: &str) {
+    let mut text = str_of(thought, field).unwrap_or_default().to_owned();
+    text.push_str(str_of(delta, field).unwrap_or_default());
+    thought[field] = text.into();
+}
+
+/// Reads an error event. An overloaded server is told apart by its type.
+fn refusal(event: &Value) -> Refusal {
+    let mut refusal = Refusal::from_value(event).unwrap_or_default();
+    refusal.status = match refusal.code.as_deref() {
+        Some("overloaded_error") => Some(529),
+        Some("api_error") => Some(500),
+        Some("rate_limit_error") => Some(429),
+        Some("authentication_error") => Some(401),
+        Some("permission_error") => Some(403),
+        Some("invalid_request_error") => Some(400),
+        _ => None,
+    };
+    refusal
+}
+
+fn str_of<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
+    value.get(field)?.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn heard(events: &[Value]) -> (Vec<Event>, Progress) {
+        let mut reader = Blocks::default();
+        let (mut all, mut last) = (vec![], Progress::Going);
+        for event in events {
+            let (events, progress) = reader.take(&event.to_string());
+            all.extend(events);
+            last = progress;
+        }
+        (all, last)
+    }
+
+    fn start(index: u64, block: Value) -> Value {
+        json!({ "type": "content_block_start", "index": index, "content_block": block })
+    }
+
+    fn delta(index: u64, delta: Value) -> Value {
+        json!({ "type": "content_block_delta", "index": index, "delta": delta })
+    }
+
+    fn stop(index: u64) -> Value {
+        json!({ "type": "content_block_stop", "index": index })
+    }
+
+    fn begin() -> Value {
+        json!({ "type": "message_start", "message": { "id": "msg_1", "usage": {
+            "input_tokens": 7, "cache_read_input_tokens": 3, "output_tokens": 1, "service_tier": "standard" } } })
+    }
+
+    fn end(reason: &str) -> [Value; 2] {
+        [
+            json!({ "type": "message_delta", "delta": { "stop_reason": reason }, "usage": { "output_tokens": 9 } }),
+            json!({ "type": "message_stop" }),
+        ]
+    }
+
+    #[test]
+    fn thoughts_words_and_calls_are_heard_block_by_block() {
+        let mut events = vec![
+            begin(),
+            json!({ "type": "ping" }),
+            start(0, json!({ "type": "thinking", "thinking": "", "signature": "" })),
+            delta(0, json!({ "type": "thinking_delta", "thinking": "h" })),
+            delta(0, json!({ "type": "thinking_delta", "thinking": "m" })),
+            delta(0, json!({ "type": "signature_delta", "signature": "sig" })),
+            stop(0),
+            start(1, json!({ "type": "text", "text": "" })),
+            delta(1, json!({ "type": "text_delta", "text": "Let me see." })),
+            stop(1),
+            start(2, json!({ "type": "tool_use", "id": "toolu_1", "name": "look", "input": {} })),
+            delta(2, json!({ "type": "input_json_delta", "partial_json": "{\"a\"" })),
+            delta(2, json!({ "type": "input_json_delta", "partial_json": ":1}" })),
+            stop(2),
+        ];
+        events.extend(end("tool_use"));
+        let (heard, progress) = heard(&events);
+        assert_eq!(progress, Progress::Ended);
+        let call_id = CallId::new("toolu_1");
+        let thought = json!({ "type": "thinking", "thinking": "hm", "signature": "sig" });
+        assert_eq!(
+            heard,
+            [
+                Event::Created { response_id: "msg_1".into() },
+                Event::Reasoning,
+                Event::Item(raw::wrap(Protocol::Anthropic, &thought)),
+                Event::Text("Let me see.".into()),
+                Event::CallStarted { call_id: call_id.clone(), name: "look".into() },
+                Event::CallArguments { call_id: call_id.clone(), delta: "{\"a\"".into() },
+                Event::CallArguments { call_id: call_id.clone(), delta: ":1}".into() },
+                Event::Call { call_id, name: "look".into(), arguments: "{\"a\":1}".into() },
+                Event::Tier("standard".into()),
+                Event::Finished {
+                    usage: Usage { input_tokens: Some(10), output_tokens: Some(9), ..Usage::default() },
+                    truncated: None
+                },
+            ]
+        );
+    }
+
+    #[test]
+    fn a_call_that_was_cut_is_not_given_out_and_an_overload_is_a_failure() {
+        let open = [
+            begin(),
+            start(0, json!({ "type": "tool_use", "id": "t", "name": "look", "input": {} })),
+            delta(0, json!({ "type": "input_json_delta", "partial_json": "{\"a\":" })),
+        ];
+        let mut cut = open.to_vec();
+        cut.extend(end("max_tokens"));
+        let (events, progress) = heard(&cut);
+        assert_eq!(progress, Progress::Ended);
+        assert!(!events.iter().any(|e| matches!(e, Event::Call { .. })), "{events:?}");
+        assert!(
+            matches!(events.last(), Some(Event::Finished { truncated: Some(why), .. }) if why == "max_tokens")
+        );
+        let mut failed = open.to_vec();
+        failed.push(
+            json!({ "type": "error", "error": { "type": "overloaded_error", "message": "Overloaded" } }),
+        );
+        assert!(matches!(heard(&failed).1, Progress::Failed(r) if r.status == Some(529)));
+        assert_eq!(heard(&open).1, Progress::Going);
+    }
+
+    #[test]
+    fn an_answer_in_one_piece_and_a_search_of_the_web() {
+        let whole = json!({ "id": "msg_1", "type": "message", "stop_reason": "end_turn", "usage": { "input_tokens": 1, "output_tokens": 2 },
+            "content": [{ "type": "text", "text": "A" }, { "type": "tool_use", "id": "t", "name": "look", "input": { "a": 1 } }] });
+        let (events, progress) = Blocks::default().whole(&whole);
+        assert_eq!(progress, Progress::Ended);
+        assert!(
+            events.iter().any(|e| matches!(e, Event::Call { arguments, .. } if arguments == "{\"a\":1}"))
+        );
+        let (events, _) = heard(&[
+            start(0, json!({ "type": "server_tool_use", "id": "s", "name": "web_search", "input": {} })),
+            delta(0, json!({ "type": "input_json_delta", "partial_json": "{\"query\":\"gulls\"}" })),
+            stop(0),
+            start(1, json!({ "type": "web_search_tool_result", "content": [] })),
+            stop(1),
+        ]);
+        assert_eq!(events, [Event::WebSearch { query: "gulls".into() }]);
+    }
+}

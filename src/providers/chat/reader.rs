@@ -1,0 +1,381 @@
+//! Hears the chunks of a Chat Completions stream.
+//!
+//! Any assembled call makes a turn with tools, whatever the finish reason says; a call that was cut off is never given out. The end is
+//! `[DONE]`, or the end of the bytes once there was a finish reason. What is unknown, missing or garbled is passed over.
+
+use serde_json::{Value, json};
+
+use super::calls::Fragment;
+use super::gathering::Gathering;
+use crate::domain::conversation::Usage;
+use crate::providers::abilities::Abilities;
+use crate::providers::client::Refusal;
+use crate::providers::wire::{Heard, Progress, Protocol, Reader};
+use crate::providers::{Event, Request, raw};
+
+/// An answer in chunks.
+#[derive(Debug)]
+pub struct Chunks {
+    answer: Gathering,
+    /// The finish reason, once there was one.
+    finished: Option<String>,
+    /// Any chunk of an answer has come.
+    heard: bool,
+    ended: bool,
+    /// What was thought, where the server wants it back.
+    thoughts: Option<String>,
+}
+
+impl Chunks {
+    /// Begins with the answer to `request`.
+    pub fn new(request: &Request, can: &Abilities) -> Self {
+        Self {
+            answer: Gathering::new(request),
+            finished: None,
+            heard: false,
+            ended: false,
+            thoughts: can.echo_reasoning.then(String::new),
+        }
+    }
+
+    fn told(&mut self, progress: Progress) -> Heard {
+        (self.answer.events(), progress)
+    }
+
+    fn chunk(&mut self, chunk: &Value) -> Progress {
+        if let Some(refusal) = refusal(chunk) {
+            return Progress::Failed(refusal);
+        }
+        let text = |field: &str| chunk.get(field).and_then(Value::as_str);
+        self.heard |= chunk.get("choices").is_some();
+        if let Some(id) = text("id") {
+            self.answer.created(id);
+        }
+        if let Some(tier) = text("service_tier") {
+            self.answer.tier(tier);
+        }
+        let has_usage = self.usage(chunk);
+        // Only one was asked for.
+        if let Some(choice) = chunk.get("choices").and_then(|choices| choices.get(0)) {
+            for part in ["delta", "message"] {
+                if let Some(delta) = choice.get(part) {
+                    self.delta(delta);
+                }
+            }
+            let reason = choice.get("finish_reason").and_then(Value::as_str).filter(|r| !r.is_empty());
+            if let Some(reason) = reason {
+                if reason == "error" {
+                    return Progress::Failed(Refusal {
+                        message: "the answer broke off with an error".into(),
+                        ..Refusal::default()
+                    });
+                }
+                self.finished = Some(reason.to_owned());
+            }
+        }
+        // The tokens are the last that is told: nothing more is waited for.
+        if has_usage && self.finished.is_some() { self.finish() } else { Progress::Going }
+    }
+
+    fn delta(&mut self, delta: &Value) {
+        for field in ["reasoning_content", "reasoning", "reasoning_text"] {
+            let Some(thought) = delta.get(field).and_then(Value::as_str).filter(|t| !t.is_empty()) else {
+                continue;
+            };
+            self.answer.think();
+            if let (Some(thoughts), "reasoning_content") = (&mut self.thoughts, field) {
+                thoughts.push_str(thought);
+            }
+        }
+        if let Some(content) = delta.get("content") {
+            self.content(content);
+        }
+        if let Some(refusal) = delta.get("refusal").and_then(Value::as_str) {
+            self.answer.words(refusal);
+        }
+        if let Some(calls) = delta.get("tool_calls") {
+            self.answer.calls(calls);
+        }
+        // The form before `tool_calls`: one call, without an id.
+        if let Some(call) = delta.get("function_call").filter(|c| c.is_object()) {
+            self.answer.fragment(Fragment::of(call, None));
+        }
+    }
+
+    fn content(&mut self, content: &Value) {
+        match content {
+            Value::String(words) => self.answer.words(words),
+            Value::Array(parts) => {
+                for part in parts {
+                    match words_in(part) {
+                        Some(words) => self.answer.words(words),
+                        None => self.answer.think(),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn usage(&mut self, chunk: &Value) -> bool {
+        let known = chunk.get("usage").filter(|u| u.is_object());
+        let Some(usage) = known.or_else(|| chunk.get("x_groq")?.get("usage")) else { return false };
+        let count = |field: &str| usage.get(field).and_then(Value::as_u64);
+        let detail = |of: &str, field: &str| usage.get(of)?.get(field)?.as_u64();
+        self.answer.usage = Usage {
+            input_tokens: count("prompt_tokens"),
+            // DeepSeek has a name of its own.
+            cached_tokens: detail("prompt_tokens_details", "cached_tokens")
+                .or_else(|| count("prompt_cache_hit_tokens")),
+            cache_write_tokens: detail("prompt_tokens_details", "cache_write_tokens"),
+            output_tokens: count("completion_tokens"),
+            reasoning_tokens: detail("completion_tokens_details", "reasoning_tokens"),
+            cost: usage.get("cost").and_then(Value::as_f64),
+        };
+        true
+    }
+
+    fn finish(&mut self) -> Progress {
+        if std::mem::replace(&mut self.ended, true) {
+            return Progress::Ended;
+        }
+        let truncated = match self.finished.as_deref() {
+            Some("length" | "max_tokens" | "max_output_tokens") => Some("length".to_owned()),
+            Some("content_filter") => Some("content filter".to_owned()),
+            _ => None,
+        };
+        let cut = self.finished.is_none();
+        let thoughts = self.thoughts.take().filter(|thoughts| !thoughts.is_empty());
+        let mut before = self.answer.events();
+        if let Some(thoughts) = thoughts {
+            before.push(Event::Item(raw::wrap(Protocol::Chat, &json!({ "reasoning_content": thoughts }))));
+        }
+        self.answer.finish(truncated, cut);
+        self.answer.put_before(before);
+        Progress::Ended
+    }
+}
+
+impl Reader for Chunks {
+    fn take(&mut self, data: &str) -> Heard {
+        let data = data.trim();
+        if data == "[DONE]" {
+            let progress = if self.heard { self.finish() } else { Progress::Going };
+            return self.told(progress);
+        }
+        // A comment within data, or nothing.
+        if data.is_empty() || data.starts_with(':') {
+            return (vec![], Progress::Going);
+        }
+        let progress = match serde_json::from_str::<Value>(data) {
+            Ok(chunk) => self.chunk(&chunk),
+            Err(_) => Progress::Going,
+        };
+        self.told(progress)
+    }
+
+    fn whole(&mut self, answer: &Value) -> Heard {
+        let progress = self.chunk(answer);
+        let progress = match progress {
+            Progress::Going if self.heard => self.finish(),
+            other => other,
+        };
+        self.told(progress)
+    }
+
+    fn end(&mut self) -> Heard {
+        let progress = if self.finished.is_some() { self.finish() } else { Progress::Going };
+        self.told(progress)
+    }
+}
+
+/// The words of a part of a message; `None`: it is a thought, or nothing to read.
+fn words_in(part: &Value) -> Option<&str> {
+    match part.get("type").and_then(Value::as_str) {
+        None | Some("text" | "output_text") => part.get("text")?.as_str(),
+        Some("refusal") => part.get("refusal")?.as_str(),
+        Some(_) => None,
+    }
+}
+
+/// Reads an error within a stream, in any of its shapes.
+fn refusal(chunk: &Value) -> Option<Refusal> {
+    let error = chunk.get("error").filter(|e| !e.is_null() && **e != Value::Bool(false));
+    let is_one = error.is_some()
+        || chunk.get("object").and_then(Value::as_str) == Some("error")
+        || (chunk.get("choices").is_none()
+            && (chunk.get("message").is_some_and(Value::is_string) || chunk.get("detail").is_some()));
+    if !is_one {
+        return None;
+    }
+    let mut refusal = Refusal::from_value(chunk).unwrap_or_default();
+    let code = error.unwrap_or(chunk).get("code").and_then(Value::as_u64);
+    // Gateways put the status that they got themselves there.
+    refusal.status = code.and_then(|c| u16::try_from(c).ok()).filter(|c| (400..600).contains(c));
+    Some(refusal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::providers::{Options, ToolChoice};
+
+    fn request() -> Request {
+        Request {
+            model: "m".into(),
+            instructions: String::new(),
+            items: vec![],
+            fresh: 0,
+            previous_response_id: None,
+            tools: vec![json!({ "type": "function", "name": "look" })],
+            tool_choice: ToolChoice::Auto,
+            options: Options::default(),
+        }
+    }
+
+    /// What an answer comes to, in short words; the last is how it ended.
+    fn heard(pieces: &[&str]) -> Vec<String> {
+        let mut reader = Chunks::new(&request(), &Abilities::default());
+        let (mut shown, mut ended) = (vec![], false);
+        let mut tell = |heard: Heard| {
+            let (events, progress) = heard;
+            shown.extend(events.into_iter().map(|event| match event {
+                Event::Text(words) => words,
+                Event::Call { name, arguments, .. } => format!("call {name} {arguments}"),
+                Event::Finished { usage, truncated } => {
+                    format!("finished {:?} {}", usage.output_tokens, truncated.unwrap_or_default())
+                }
+                other => format!("{other:?}").split(['(', ' ']).next().unwrap_or_default().to_owned(),
+            }));
+            match progress {
+                Progress::Going => {}
+                Progress::Ended => ended = true,
+                Progress::Failed(refusal) => {
+                    ended = true;
+                    shown.push(format!("failed {:?} {}", refusal.status, refusal.message));
+                }
+            }
+            ended
+        };
+        let all = pieces.iter().any(|piece| tell(reader.take(piece)));
+        if !all && !tell(reader.end()) {
+            shown.push("open".into());
+        }
+        shown
+    }
+
+    const STOP: &str = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+
+    fn say(words: &str) -> String {
+        json!({ "choices": [{ "delta": { "content": words }, "finish_reason": null }] }).to_string()
+    }
+
+    fn call(arguments: &str) -> String {
+        let call = json!({ "index": 0, "id": "a", "function": { "name": "look", "arguments": arguments } });
+        json!({ "choices": [{ "delta": { "tool_calls": [call] } }] }).to_string()
+    }
+
+    #[test]
+    fn an_answer_ends_with_its_last_word_or_not_at_all() {
+        let usage = r#"{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":2}}"#;
+        let a = say("A");
+        assert_eq!(
+            heard(&[&a, STOP, usage]),
+            ["A", "finished Some(2) "],
+            "nothing is waited for after the tokens"
+        );
+        assert_eq!(heard(&[&a, STOP, "[DONE]"]), ["A", "finished None "]);
+        assert_eq!(heard(&[&a, STOP]), ["A", "finished None "], "the bytes ended");
+        assert_eq!(heard(&[&a, " [DONE] "]), ["A", "finished None "]);
+        assert_eq!(heard(&[&a]), ["A", "open"]);
+        assert_eq!(heard(&["[DONE]"]), ["open"]);
+        assert_eq!(heard(&[": ping", "", "nonsense", "[1]", "null", &a, STOP]), ["A", "finished None "]);
+    }
+
+    #[test]
+    fn a_call_runs_whatever_the_reason_to_stop_and_never_when_it_was_cut() {
+        let whole = call("{\"x\":1}");
+        let run = ["CallStarted", "CallArguments", "call look {\"x\":1}", "finished None "];
+        assert_eq!(heard(&[&whole, STOP]), run);
+        assert_eq!(heard(&[&whole, "[DONE]"]), run);
+        assert_eq!(heard(&[&whole]), ["CallStarted", "CallArguments", "open"]);
+        let length = r#"{"choices":[{"delta":{},"finish_reason":"length"}]}"#;
+        let open = call("{\"x\":");
+        assert_eq!(heard(&[&open, length]), ["CallStarted", "CallArguments", "finished None length"]);
+        assert_eq!(heard(&[&open, "[DONE]"]), ["CallStarted", "CallArguments", "finished None "]);
+        let old = r#"{"choices":[{"delta":{"function_call":{"name":"look","arguments":"{}"}},"finish_reason":"function_call"}]}"#;
+        assert_eq!(heard(&[old]), ["CallStarted", "CallArguments", "call look {}", "finished None "]);
+    }
+
+    #[test]
+    fn errors_within_a_stream_are_heard_in_every_shape() {
+        for (said, expected) in [
+            (
+                r#"{"error":{"code":502,"message":"x"},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}"#,
+                "failed Some(502) x",
+            ),
+            (r#"{"error":"overloaded"}"#, "failed None overloaded"),
+            (
+                r#"{"object":"error","message":"no","type":"BadRequestError","code":400}"#,
+                "failed Some(400) no",
+            ),
+            (r#"{"detail":"not here"}"#, "failed None not here"),
+            (
+                r#"{"choices":[{"delta":{},"finish_reason":"error"}]}"#,
+                "failed None the answer broke off with an error",
+            ),
+        ] {
+            assert_eq!(heard(&[said]), [expected], "{said}");
+        }
+        assert_eq!(
+            heard(&[r#"{"error":null,"choices":[{"delta":{"content":"A"},"finish_reason":"stop"}]}"#])[0],
+            "A"
+        );
+    }
+
+    #[test]
+    fn thoughts_in_fields_parts_and_tags_are_folded_away() {
+        let field =
+            |name: &str| json!({ "choices": [{ "delta": { "role": null, name: "hm" } }] }).to_string();
+        let parts = r#"{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[]},{"type":"text","text":"A"}]}}]}"#;
+        for thought in [field("reasoning"), field("reasoning_content"), say("<think>hm</think>")] {
+            assert_eq!(
+                heard(&[&thought, &say("A"), STOP]),
+                ["Reasoning", "A", "finished None "],
+                "{thought}"
+            );
+        }
+        assert_eq!(heard(&[parts, STOP]), ["Reasoning", "A", "finished None "]);
+        assert_eq!(
+            heard(&[&say("hm</think>"), &say("A"), STOP]),
+            ["hm", "Reasoning", "TakenBack", "A", "finished None "]
+        );
+        let only = heard(&[&say("<think>hm"), STOP]);
+        assert!(only[1].contains("gave no answer"), "{only:?}");
+    }
+
+    #[test]
+    fn a_written_call_counts_only_where_none_was_reported_and_the_tool_is_there() {
+        let written = say("<tool_call>{\"name\":\"look\",\"arguments\":{}}</tool_call>");
+        assert_eq!(heard(&[&written, STOP]), ["CallStarted", "call look {}", "finished None "]);
+        let real = call("{\"x\":1}");
+        assert_eq!(
+            heard(&[&written, &real, STOP]),
+            ["CallStarted", "CallArguments", "call look {\"x\":1}", "finished None "]
+        );
+        let unknown = say("<tool_call>{\"name\":\"drop\",\"arguments\":{}}</tool_call>");
+        assert_eq!(heard(&[&unknown, STOP]), ["drop {}", "finished None "]);
+    }
+
+    #[test]
+    fn an_answer_in_one_piece_is_heard_too() {
+        let whole = json!({ "id": "x", "choices": [{
+            "message": { "role": "assistant", "content": "A", "tool_calls": [] }, "finish_reason": "stop",
+        }], "usage": { "prompt_tokens": 1, "completion_tokens": 2 } });
+        let (events, progress) = Chunks::new(&request(), &Abilities::default()).whole(&whole);
+        assert_eq!(progress, Progress::Ended);
+        assert_eq!(events.len(), 3, "{events:?}");
+        let (_, progress) = Chunks::new(&request(), &Abilities::default()).whole(&json!({ "output": [] }));
+        assert_eq!(progress, Progress::Going);
+    }
+}

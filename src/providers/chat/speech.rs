@@ -1,0 +1,384 @@
+//! What a model says, told apart while it streams: words, thoughts, and calls that it wrote down instead of making them.
+//!
+//! Thoughts are folded away: `<think>`, `<thought>` and `<thinking>` at the beginning or on a line of their own, also where the opening tag
+//! is missing because the server's template had written it already, and the channels of the Harmony format, whose tokens some servers let
+//! through. A tag may be cut anywhere. Nothing is ever looked for twice, so that time is linear in the text.
+//!
+//! Harmony: <https://github.com/openai/harmony>.
+
+use serde_json::{Map, Value};
+
+/// What was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said {
+    /// Words of the answer.
+    Words(String),
+    /// The model thinks.
+    Thought,
+    /// All words so far were thoughts.
+    TakenBack,
+    /// A call that was written as text.
+    Call {
+        /// Which tool.
+        name: String,
+        /// Its arguments, JSON.
+        arguments: String,
+    },
+}
+
+const OPENING: [&str; 3] = ["<think>", "<thought>", "<thinking>"];
+const CLOSING: [&str; 3] = ["</think>", "</thought>", "</thinking>"];
+const CALL: &str = "<tool_call>";
+const CALL_END: &str = "</tool_call>";
+const START: &str = "<|start|>";
+const CHANNEL: &str = "<|channel|>";
+const MESSAGE: &str = "<|message|>";
+/// What ends a Harmony message.
+const ENDS: [&str; 3] = ["<|end|>", "<|return|>", "<|call|>"];
+/// Tokens that mean nothing by themselves.
+const STRAY: [&str; 3] = [MESSAGE, "<|constrain|>", "<|im_end|>"];
+
+/// Longest head of a Harmony message; what is longer is none.
+const MAX_HEAD: usize = 200;
+/// Longest call that is read from text; what is longer is words.
+const MAX_CALL: usize = 256 * 1024;
+
+/// A model's text while it arrives.
+#[derive(Debug, Default)]
+pub struct Speech {
+    state: State,
+    /// What has come and is not told apart yet.
+    held: String,
+    /// A thought was opened or closed before, so that no closing tag can mean all that came before.
+    thought: bool,
+    /// Something else than white space was said since the beginning or the last thought.
+    begun: bool,
+    /// The last word said did not end its line.
+    within_line: bool,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Words,
+    /// Between tags.
+    Tagged,
+    /// In a channel that is not for the reader.
+    Channel,
+    /// In the head of a Harmony message.
+    Head,
+    /// In a written call; so many bytes of what is held hold no end of it.
+    Call(usize),
+}
+
+impl Speech {
+    /// Takes more of the text.
+    pub fn push(&mut self, delta: &str, out: &mut Vec<Said>) {
+        self.held.push_str(delta);
+        while self.step(out) {}
+    }
+
+    /// Ends the text. Half a tag and half a call are words.
+    pub fn finish(&mut self, out: &mut Vec<Said>) {
+        let rest = std::mem::take(&mut self.held);
+        match self.state {
+            State::Words | State::Call(_) => self.words(&rest, out),
+            State::Tagged | State::Channel | State::Head => {}
+        }
+        self.state = State::Words;
+    }
+
+    /// Tells one thing apart; `false`: more has to come first.
+    fn step(&mut self, out: &mut Vec<Said>) -> bool {
+        match self.state {
+            State::Words => self.step_words(out),
+            State::Tagged => self.step_thought(&CLOSING, out),
+            State::Channel => self.step_thought(&[ENDS[0], ENDS[1], ENDS[2], START], out),
+            State::Head => self.step_head(out),
+            State::Call(scanned) => self.step_call(scanned, out),
+        }
+    }
+
+    fn step_words(&mut self, out: &mut Vec<Said>) -> bool {
+        let Some(at) = self.held.find('<') else {
+            let words = std::mem::take(&mut self.held);
+            self.words(&words, out);
+            return false;
+        };
+        if at > 0 {
+            let rest = self.held.split_off(at);
+            let words = std::mem::replace(&mut self.held, rest);
+            self.words(&words, out);
+            return true;
+        }
+        let all = OPENING.iter().chain(&CLOSING).chain(&ENDS).chain(&STRAY).chain(&[CALL, START, CHANNEL]);
+        let Some(mark) = all.clone().find(|mark| begins_with(&self.held, mark)) else {
+            if all.into_iter().any(|mark| begins_with(mark, &self.held)) {
+                return false;
+            }
+            self.held.remove(0);
+            self.words("<", out);
+            return true;
+        };
+        if OPENING.contains(mark) && self.begun && self.within_line {
+            // In the middle of a line it is a word about a tag.
+            self.held.remove(0);
+            self.words("<", out);
+            return true;
+        }
+        if *mark == START || *mark == CHANNEL {
+            // The head is read with its marks.
+            self.state = State::Head;
+            return true;
+        }
+        self.held.drain(..mark.len());
+        if OPENING.contains(mark) {
+            (self.state, self.thought) = (State::Tagged, true);
+            out.push(Said::Thought);
+        } else if CLOSING.contains(mark) {
+            if !std::mem::replace(&mut self.thought, true) && self.begun {
+                out.extend([Said::Thought, Said::TakenBack]);
+            }
+            self.begun = false;
+        } else if *mark == CALL {
+            self.state = State::Call(0);
+        }
+        true
+    }
+
+    fn step_thought(&mut self, ends: &[&str], out: &mut Vec<Said>) -> bool {
+        let Some(at) = self.held.find('<') else {
+            if !self.held.is_empty() {
+                self.held.clear();
+                out.push(Said::Thought);
+            }
+            return false;
+        };
+        self.held.drain(..at);
+        if let Some(end) = ends.iter().find(|end| begins_with(&self.held, end)) {
+            if *end != START {
+                self.held.drain(..end.len());
+            }
+            (self.state, self.begun) = (State::Words, false);
+            return true;
+        }
+        if ends.iter().any(|end| begins_with(end, &self.held)) {
+            return false;
+        }
+        self.held.remove(0);
+        true
+    }
+
+    fn step_head(&mut self, out: &mut Vec<Said>) -> bool {
+        if let Some(at) = self.held.find(MESSAGE).filter(|at| *at <= MAX_HEAD) {
+            let head: String = self.held.drain(..at + MESSAGE.len()).collect();
+            let channel = head.rsplit_once(CHANNEL).map(|(_, rest)| rest);
+            let channel = channel.and_then(|c| c.split(|c: char| !c.is_alphanumeric()).next());
+            let is_for_the_reader = channel.is_none_or(|channel| channel == "final");
+            self.state = if is_for_the_reader { State::Words } else { State::Channel };
+            if !is_for_the_reader {
+                self.thought = true;
+                out.push(Said::Thought);
+            }
+            return true;
+        }
+        if self.held.len() > MAX_HEAD + MESSAGE.len() {
+            self.state = State::Words;
+            let mark = if self.held.starts_with(START) { START } else { CHANNEL };
+            self.held.drain(..mark.len());
+            return true;
+        }
+        false
+    }
+
+    fn step_call(&mut self, scanned: usize, out: &mut Vec<Said>) -> bool {
+        let from = self.held.floor_char_boundary(scanned.saturating_sub(CALL_END.len()));
+        let Some(at) = self.held[from..].find(CALL_END) else {
+            if self.held.len() > MAX_CALL {
+                let text = std::mem::take(&mut self.held);
+                self.state = State::Words;
+                self.words(&text, out);
+                return false;
+            }
+            self.state = State::Call(self.held.len());
+            return false;
+        };
+        let text: String = self.held.drain(..from + at + CALL_END.len()).collect();
+        let text = &text[..from + at];
+        self.state = State::Words;
+        match written_call(text) {
+            Some((name, arguments)) => out.push(Said::Call { name, arguments }),
+            None => self.words(text, out),
+        }
+        true
+    }
+
+    fn words(&mut self, words: &str, out: &mut Vec<Said>) {
+        let words = if self.begun { words } else { words.trim_start() };
+        if words.is_empty() {
+            return;
+        }
+        self.begun = true;
+        self.within_line = !words.ends_with(['\n', '\r']);
+        out.push(Said::Words(words.to_owned()));
+    }
+}
+
+/// Whether `text` begins with `mark`, in any letter case.
+fn begins_with(text: &str, mark: &str) -> bool {
+    text.as_bytes().get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark.as_bytes()))
+}
+
+/// Reads what stands between `<tool_call>` and its end: a JSON object with name and arguments, or `<function=..>` with `<parameter=..>`.
+fn written_call(text: &str) -> Option<(String, String)> {
+    let text = text.trim();
+    if let Ok(Value::Object(call)) = serde_json::from_str::<Value>(text) {
+        let call = match call.get("function") {
+            Some(Value::Object(function)) => function,
+            _ => &call,
+        };
+        let name = call.get("name")?.as_str()?.to_owned();
+        let arguments = call.get("arguments").or_else(|| call.get("parameters"));
+        let arguments = match arguments {
+            None | Some(Value::Null) => "{}".to_owned(),
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+        };
+        return is_object(&arguments).then_some((name, arguments));
+    }
+    let (name, rest) = text.strip_prefix("<function=")?.split_once('>')?;
+    let mut rest = rest.trim().strip_suffix("</function>")?.trim_start();
+    let mut arguments = Map::new();
+    while let Some(parameter) = rest.strip_prefix("<parameter=") {
+        let (field, value) = parameter.split_once('>')?;
+        let (value, after) = value.split_once("</parameter>")?;
+        arguments.insert(field.trim().to_owned(), in_json(value));
+        rest = after.trim_start();
+    }
+    rest.is_empty().then(|| (name.trim().to_owned(), Value::Object(arguments).to_string()))
+}
+
+/// A written value: JSON where it is plainly that, else the text itself.
+fn in_json(text: &str) -> Value {
+    let text = text.strip_prefix('\n').unwrap_or(text);
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    match serde_json::from_str::<Value>(text) {
+        Ok(value) if !value.is_string() => value,
+        _ => text.into(),
+    }
+}
+
+/// Whether a text is a whole JSON object.
+pub fn is_object(text: &str) -> bool {
+    text.trim_start().starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Everything said, adjacent words joined, thoughts told once in a row.
+    fn said(text: &str, size: usize) -> Vec<Said> {
+        let (mut speech, mut out) = (Speech::default(), vec![]);
+        let chars: Vec<char> = text.chars().collect();
+        for delta in chars.chunks(size) {
+            speech.push(&delta.iter().collect::<String>(), &mut out);
+        }
+        speech.finish(&mut out);
+        let mut joined: Vec<Said> = vec![];
+        for one in out {
+            match (joined.last_mut(), one) {
+                (Some(Said::Words(before)), Said::Words(more)) => before.push_str(&more),
+                (Some(Said::Thought), Said::Thought) => {}
+                (_, one) => joined.push(one),
+            }
+        }
+        joined
+    }
+
+    fn words(text: &str) -> Said {
+        Said::Words(text.into())
+    }
+
+    fn call(name: &str, arguments: &str) -> Said {
+        Said::Call { name: name.into(), arguments: arguments.into() }
+    }
+
+    #[test]
+    fn thoughts_are_folded_away_however_they_are_written_and_cut() {
+        use Said::{TakenBack, Thought};
+        let cases: Vec<(&str, Vec<Said>)> = vec![
+            ("<think>hm < 3 </thin</think>\n\nMira.", vec![Thought, words("Mira.")]),
+            ("\n<THOUGHT>hm</thought>Mira.", vec![Thought, words("Mira.")]),
+            (
+                "Let me see.\n</think>\n\nMira.",
+                vec![words("Let me see.\n"), Thought, TakenBack, words("Mira.")],
+            ),
+            ("</think>Mira.", vec![words("Mira.")]),
+            ("<think>a</think>A</think>B", vec![Thought, words("AB")]),
+            ("One.\n<think>hm</think>\nTwo.", vec![words("One.\n"), Thought, words("Two.")]),
+            ("The tag <think> is a tag.", vec![words("The tag <think> is a tag.")]),
+            ("1 < 2 <b> <|x", vec![words("1 < 2 <b> <|x")]),
+            ("<think>never ends", vec![Thought]),
+            ("Mira <thi", vec![words("Mira <thi")]),
+            (
+                "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Mira.<|return|>",
+                vec![Thought, words("Mira.")],
+            ),
+            ("Mira.<|channel|>commentary", vec![words("Mira.")]),
+            ("Mira.<|im_end|>", vec![words("Mira.")]),
+        ];
+        for (text, expected) in cases {
+            for size in [1, 2, 3, 7, 1000] {
+                assert_eq!(said(text, size), expected, "{text:?} in pieces of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_that_was_written_down_is_read_only_when_it_is_whole() {
+        let cases: Vec<(&str, Vec<Said>)> = vec![
+            (
+                "<tool_call>\n{\"name\": \"look\", \"arguments\": {\"a\": 1}}\n</tool_call>",
+                vec![call("look", "{\"a\":1}")],
+            ),
+            (
+                "<tool_call><function=look>\n<parameter=name>\nMira\n</parameter><parameter=n>2</parameter></function></tool_call>",
+                vec![call("look", "{\"name\":\"Mira\",\"n\":2}")],
+            ),
+            ("<tool_call><function=look></function></tool_call>", vec![call("look", "{}")]),
+            (
+                "Hm. <tool_call>{\"name\":\"look\"}</tool_call> So.",
+                vec![words("Hm. "), call("look", "{}"), words(" So.")],
+            ),
+            ("<tool_call>{\"name\":\"look\",\"argum", vec![words("{\"name\":\"look\",\"argum")]),
+            ("<tool_call>{\"name\":\"look\"", vec![words("{\"name\":\"look\"")]),
+            ("<tool_call>nonsense</tool_call>", vec![words("nonsense")]),
+        ];
+        for (text, expected) in cases {
+            for size in [1, 5, 1000] {
+                assert_eq!(said(text, size), expected, "{text:?} in pieces of {size}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_make_no_difference_and_plain_words_stay_as_they_are(
+            parts in prop::collection::vec(prop::sample::select(vec![
+                "<think>", "</think>", "<thought>", "<tool_call>", "</tool_call>", "<|channel|>", "final", "analysis",
+                "<|message|>", "<|end|>", "<|start|>", "<", "|", "é 🙂", "\n", "word ", "{\"name\":\"x\"}", "</",
+            ]), 0..30),
+            size in 1usize..9,
+        ) {
+            let text = parts.concat();
+            prop_assert_eq!(said(&text, size), said(&text, usize::MAX));
+            let plain: String = parts.iter().filter(|p| !p.contains(['<', '|'])).copied().collect();
+            let plain = plain.trim_start();
+            let expected = if plain.is_empty() { vec![] } else { vec![words(plain)] };
+            prop_assert_eq!(said(plain, size), expected);
+        }
+    }
+}

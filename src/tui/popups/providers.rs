@@ -1,0 +1,48 @@
+//! Choosing who answers: the servers that are known, and those of the author's own.
+
+use super::Popup;
+use super::chooser::{Chooser, Item};
+use crate::tui::msg::Msg;
+use crate::workbench::provider::Offered;
+
+/// Opens the list, with the present provider selected.
+pub(in crate::tui) fn open(offered: Vec<Offered>, present: &str) -> Popup {
+    let here = offered.iter().position(|provider| provider.name == present).unwrap_or(0);
+    let item = |provider: Offered| {
+        let state = match (provider.is_local, provider.has_key, provider.needs_key) {
+            (true, _, _) => "on this machine",
+            (_, true, _) => "has a key",
+            (_, _, true) => "needs a key",
+            _ => "your own",
+        };
+        let (title, detail) = (provider.title.clone(), format!("{} · {state}", provider.name));
+        Item::new(&title, &detail, Msg::ChooseProvider(provider))
+    };
+    let items = offered.into_iter().map(item).collect();
+    Popup::Chooser(Chooser::new("Who is to answer?", items).select(here))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tui::effect::Effect;
+    use crate::tui::msg::Msg;
+    use crate::tui::tests::Author;
+
+    #[test]
+    fn the_author_chooses_who_answers_and_is_told_what_is_stronger() {
+        let mut author = Author::at(120, 40);
+        author.happens_effect(Effect::ListProviders);
+        let seen = author.sees();
+        assert!(seen.contains("Who is to answer?") && seen.contains("OpenRouter"), "{seen}");
+        let offered = author.bench.providers_on_offer();
+        let find = |name: &str| offered.iter().find(|p| p.name == name).unwrap().clone();
+        author.happens(Msg::ChooseProvider(find("anthropic")));
+        let seen = author.sees();
+        assert!(seen.contains("Connect Anthropic") && seen.contains("ANTHROPIC_API_KEY"), "{seen}");
+        let mut author = Author::at(120, 40);
+        author.happens(Msg::ChooseProvider(find("ollama")));
+        assert_eq!(author.bench.settings().provider.as_deref(), Some("ollama"));
+        let seen = author.sees();
+        assert!(seen.contains("offline still answers: the command line says so"), "{seen}");
+    }
+}

@@ -13,6 +13,7 @@ pub(super) mod help;
 pub(super) mod key_entry;
 pub(super) mod new_entry;
 pub(super) mod palette;
+pub(super) mod peek;
 pub(super) mod proposals;
 pub(super) mod providers;
 pub(super) mod rename;

@@ -113,7 +113,7 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
 fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Peeked(Ok(peek)) => {
-            app.popups.push(Popup::text("What would be sent", &peek.text()));
+            app.popups.push(popups::peek::open(&peek));
             vec![]
         }
         Msg::Peeked(Err(failure)) => {

@@ -117,12 +117,13 @@ impl Workbench {
         let registry = Arc::new(registry);
         let (id, options) = (TurnId::mint(), self.options(member.id));
         let model = self.model_of(name, Some(member.id)).value;
+        let witness = self.inner.opened.watch(&id, Arc::new(()));
         let purse = self.purse(&id, name, &model, options.service_tier.as_deref());
         Ok(TurnSetup {
             id,
             purse,
             provider: self.provider(name, &book, &registry, member.id)?,
-            witness: Arc::new(()),
+            witness,
             model,
             registry,
             index: self.later_index_of(&book),
@@ -157,6 +158,7 @@ impl Workbench {
     /// Notes that a turn has begun, so that the question survives a crash. Returns the conversation.
     pub fn begin(&self, ask: &Ask, setup: &TurnSetup) -> SessionId {
         let session = ask.session.clone().unwrap_or_else(SessionId::mint);
+        self.inner.opened.begin(&setup.id, &session);
         let (_, mut preface) = self.so_far(ask).unwrap_or_default();
         if !setup.history.ends_with(&from_stored(&preface.items)) {
             // Refused after the question was captured: the next turn will tell.

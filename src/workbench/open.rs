@@ -37,6 +37,8 @@ pub(super) struct Inner {
     pub servers: Mutex<Vec<(Preset, Arc<Remote>)>>,
     /// Vectors of the book's texts, where searching by meaning is on.
     pub meanings: super::meaning::Meanings,
+    /// What opened the last turn of each conversation.
+    pub opened: super::peek::Opened,
     /// What was spent and is not written yet.
     pub spent: Unwritten,
     /// The right to write to the book, once an interface has it.
@@ -122,6 +124,7 @@ impl Workbench {
             keys,
             servers: Mutex::default(),
             meanings: super::meaning::Meanings::default(),
+            opened: super::peek::Opened::default(),
             spent,
             lock: Mutex::default(),
         };

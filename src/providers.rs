@@ -10,6 +10,7 @@ pub mod client;
 pub mod embeddings;
 pub mod frames;
 pub mod hearing;
+pub mod models;
 pub mod offline;
 pub mod ollama;
 pub mod presets;

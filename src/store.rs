@@ -13,6 +13,7 @@ pub mod exemptions;
 pub mod home;
 pub mod journal;
 pub mod jsonl;
+pub mod listed_models;
 pub mod lock;
 pub mod proposals;
 pub mod provenance;

@@ -15,6 +15,7 @@ pub mod judge;
 pub mod keys;
 pub mod look;
 pub mod meaning;
+pub mod models;
 pub mod money;
 pub mod new_chapter;
 pub mod new_entry;
@@ -27,6 +28,7 @@ pub mod rename;
 pub mod review;
 pub mod save;
 pub mod search;
+pub mod servers;
 pub mod settings;
 pub mod timeline;
 

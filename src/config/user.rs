@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::money::{self, Budget, OwnPrices};
 use super::book::BOARD_IDS;
+use super::money::{self, Budget, OwnPrices};
 use super::toml_reader::{Problem, Reader, Section};
 use crate::domain::book::MemberOptions;
 

@@ -3,6 +3,7 @@
 //! It posts a body and gives back bytes as they arrive. It never follows a redirect (the next host would get the author's prose, and
 //! perhaps the key), never sends a key over an open connection to the outside, and never retries.
 
+mod get;
 mod key;
 mod problem;
 #[cfg(test)]

@@ -21,6 +21,8 @@ pub(super) struct Chat {
     /// The earlier conversation that the author chose to go on with.
     pub(super) wanted: Option<SessionId>,
     pub(super) turns: Vec<TurnView>,
+    /// Whether a turn says which tier it used.
+    pub(super) tiers: bool,
     /// The turn that runs; its events are told apart by it.
     pub(super) running: Option<TurnId>,
     /// A question was sent and its turn has not begun.
@@ -57,6 +59,7 @@ impl Chat {
             stored: false,
             wanted: None,
             turns: vec![],
+            tiers: true,
             running: None,
             sending: false,
             input: input(),
@@ -105,7 +108,9 @@ impl Chat {
         proposals: &HashMap<ProposalId, QueuedProposal>,
         review_key: &str,
     ) {
-        let frame = Frame { width, theme, details, spin, proposals, review_key: review_key.to_owned() };
+        let tiers = self.tiers;
+        let frame =
+            Frame { width, theme, details, tiers, spin, proposals, review_key: review_key.to_owned() };
         self.heights.clear();
         for turn in &mut self.turns {
             self.heights.push(turn.lay_out(&frame).lines.len());

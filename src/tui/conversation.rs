@@ -33,6 +33,7 @@ pub(super) struct TurnView {
     pub(super) provider: String,
     pub(super) model: String,
     pub(super) tier: Option<String>,
+    pub(super) tier_asked: Option<String>,
     pub(super) usage: Usage,
     /// Rows whose details are open.
     pub(super) open_rows: Vec<usize>,
@@ -73,6 +74,7 @@ struct Key {
     width: u16,
     theme: String,
     details: bool,
+    tiers: bool,
     /// Turn of the spinner, where there is one.
     spin: Option<usize>,
     proposals: Vec<Status>,
@@ -85,6 +87,7 @@ impl Key {
             width: frame.width,
             theme: frame.theme.name().to_owned(),
             details: frame.details,
+            tiers: frame.tiers,
             spin: turn.state.is_live().then_some(frame.spin),
             proposals: turn.proposals.iter().map(|id| frame.status_of(id)).collect(),
             open_rows: turn.open_rows.clone(),
@@ -94,7 +97,7 @@ impl Key {
     /// Whether it is still true. Asked for every turn of every frame, so nothing is made for the answer.
     fn fits(&self, turn: &TurnView, frame: &Frame<'_>) -> bool {
         self.has_looks_of(frame)
-            && self.details == frame.details
+            && (self.details, self.tiers) == (frame.details, frame.tiers)
             && self.spin == turn.state.is_live().then_some(frame.spin)
             && self.open_rows == turn.open_rows
             && self.proposals.iter().copied().eq(turn.proposals.iter().map(|id| frame.status_of(id)))
@@ -123,6 +126,7 @@ impl TurnView {
             provider: String::new(),
             model: String::new(),
             tier: None,
+            tier_asked: None,
             usage: Usage::default(),
             open_rows: vec![],
             streaming: Streaming::default(),
@@ -150,6 +154,7 @@ impl TurnView {
         self.provider = turn.provider;
         self.model = turn.model;
         self.tier = turn.tier;
+        self.tier_asked = turn.tier_asked;
         self.usage = turn.usage;
         self.state = match turn.status {
             TurnStatus::Done => State::Done,
@@ -247,6 +252,8 @@ pub(super) struct Frame<'a> {
     pub(super) theme: &'a Theme,
     /// Whether tool rows are shown one by one.
     pub(super) details: bool,
+    /// Whether a turn says which tier it used.
+    pub(super) tiers: bool,
     /// Turn of the spinner.
     pub(super) spin: usize,
     pub(super) proposals: &'a HashMap<ProposalId, QueuedProposal>,

@@ -11,6 +11,7 @@ pub(super) mod go_to;
 pub(super) mod graph;
 pub(super) mod help;
 pub(super) mod key_entry;
+pub(super) mod models;
 pub(super) mod new_entry;
 pub(super) mod palette;
 pub(super) mod peek;

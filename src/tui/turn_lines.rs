@@ -3,12 +3,14 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::domain::conversation::{ToolRecord, ToolStatus, Verdict};
+use crate::domain::conversation::{ToolRecord, ToolStatus, Verdict, tiers_that_differ};
 use crate::domain::ids::ProposalId;
+use crate::domain::price::dollars;
 use crate::domain::safe_text;
 use crate::proposal::Status;
 
 use super::conversation::{Frame, State, TurnView};
+use super::panes::chat::short;
 use super::theme::Role;
 use super::widgets::markdown::{self, Mark, MarkKind};
 use super::widgets::text;
@@ -62,6 +64,7 @@ pub(super) fn lay_out(turn: &TurnView, frame: &Frame<'_>, streamed: Vec<Line<'st
         card(id, frame, &mut laid);
     }
     ending(turn, frame, &mut laid);
+    cost(turn, frame, &mut laid);
     laid.lines.push(Line::default());
     laid
 }
@@ -372,6 +375,35 @@ fn ending(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
             }
         }
     }
+}
+
+/// The last row of a turn that a server answered: tokens, cost, and the tier where it is another than was asked for.
+fn cost(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
+    let usage = &turn.usage;
+    let (Some(input), Some(output)) = (usage.input_tokens, usage.output_tokens) else { return };
+    if turn.state.is_live() {
+        return;
+    }
+    let mut parts = vec![turn.model.clone()];
+    parts.push(match usage.cached_tokens.unwrap_or(0) {
+        0 => format!("{} in", short(input)),
+        cached => format!("{} in ({} cached)", short(input), short(cached)),
+    });
+    parts.push(match usage.reasoning_tokens.unwrap_or(0) {
+        0 => format!("{} out", short(output)),
+        thought => format!("{} out ({} thoughts)", short(output), short(thought)),
+    });
+    parts.push(match usage.cost {
+        None => "price not known".to_owned(),
+        Some(cost) => dollars(cost),
+    });
+    let tiers = || tiers_that_differ(turn.tier_asked.as_deref(), turn.tier.as_deref());
+    let usual = |tier: &String| matches!(tier.as_str(), "default" | "auto" | "standard");
+    if frame.tiers {
+        parts.extend(tiers().or_else(|| turn.tier.clone().filter(|tier| !usual(tier))));
+    }
+    let words = text::fit(&parts.join(" \u{b7} "), usize::from(frame.width));
+    laid.lines.push(Line::styled(words, frame.theme.style(Role::Dim)));
 }
 
 /// Returns `1 result`, `2 results`.

@@ -182,8 +182,26 @@ fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.tell(Notice::done(words));
             vec![]
         }
-        Msg::Providers(offered) => {
-            app.popups.push(popups::providers::open(offered, &app.provider.0));
+        Msg::Providers(offered, listening) => {
+            app.popups.push(popups::providers::open(offered, &listening, &app.provider.0));
+            vec![]
+        }
+        Msg::ProviderChosen(provider, words) => {
+            app.provider = provider;
+            app.tell(Notice::done(words));
+            vec![Effect::ListModels]
+        }
+        Msg::Models(Ok(list)) => {
+            app.popups.push(popups::models::open(*list));
+            vec![]
+        }
+        Msg::Models(Err(failure)) => {
+            app.tell(Notice::problem(format!("{} {}", failure.message, failure.hint)));
+            vec![]
+        }
+        Msg::ChooseModel(provider, model) => vec![Effect::UseModel(provider, model)],
+        Msg::Standing(standing) => {
+            app.standing = Some(*standing);
             vec![]
         }
         Msg::ChooseProvider(provider) if provider.needs_key && !provider.has_key => {

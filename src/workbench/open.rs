@@ -112,6 +112,25 @@ impl Workbench {
             .canonicalize()
             .map_err(|source| store::book::ReadError::Folder { path: root.to_path_buf(), source })?;
         let book = store::book::read(&root)?;
+        Ok(Self::with(root, book, overrides, surroundings, settings))
+    }
+
+    /// Opens no book at all: for what concerns the author alone, such as providers and their models. Writes nothing.
+    pub fn without_book(overrides: Overrides) -> Result<Self, OpenError> {
+        let surroundings = Surroundings::of_process().map_err(|e| OpenError::Config(e.to_string()))?;
+        let settings = UserSettings::load(&surroundings.folders.settings_file())
+            .map_err(|e| OpenError::Config(e.to_string()))?;
+        let nowhere = surroundings.folders.data.clone();
+        Ok(Self::with(nowhere, Book::default(), overrides, surroundings, settings))
+    }
+
+    fn with(
+        root: PathBuf,
+        book: Book,
+        overrides: Overrides,
+        surroundings: Surroundings,
+        settings: (UserSettings, Vec<Problem>),
+    ) -> Self {
         let keys = Keys::new(&surroundings);
         let spent = Unwritten::new(Spending::new(&surroundings.folders.data));
         let inner = Inner {
@@ -128,7 +147,7 @@ impl Workbench {
             spent,
             lock: Mutex::default(),
         };
-        Ok(Self { inner: Arc::new(inner) })
+        Self { inner: Arc::new(inner) }
     }
 
     /// Finds the book that holds `start`, upwards from it.

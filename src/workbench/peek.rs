@@ -130,10 +130,8 @@ fn remembered(request: &Request) -> u64 {
     if request.previous_response_id.is_none() {
         return 0;
     }
-    let fresh = Request {
-        items: request.items.get(request.fresh..).unwrap_or_default().to_vec(),
-        ..request.clone()
-    };
+    let fresh =
+        Request { items: request.items.get(request.fresh..).unwrap_or_default().to_vec(), ..request.clone() };
     tokens::of_request(request).saturating_sub(tokens::of_request(&fresh))
 }
 

@@ -7,6 +7,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use crate::domain::passage::count_words;
+use crate::domain::price::dollars;
 use crate::workbench::{Member, read_to};
 
 use super::super::app::App;
@@ -84,6 +85,7 @@ pub(in super::super) fn lay_out(app: &mut App, area: Rect) {
     lay_out_chip(app);
     let parts = Parts::of(app, area);
     let size = (parts.conversation.width, parts.conversation.height);
+    app.chat.tiers = app.look.tier_status;
     let review = app.keymap.key_of("next-proposal").unwrap_or_default();
     app.chat.lay_out(size, &app.theme, (app.look.tool_rows, app.spin), &app.proposals, &review);
 }
@@ -225,24 +227,39 @@ fn status_parts(app: &App) -> Vec<String> {
     if provider != model && !model.is_empty() {
         parts.push(model.clone());
     }
-    let Some(turn) = app.chat.turns.last() else { return parts };
-    if app.look.tier_status {
-        parts.extend(turn.tier.clone());
+    let Some(turn) = app.chat.turns.last() else { return with_month(app, parts) };
+    if app.chat.is_busy() {
+        if app.look.tier_status {
+            parts.extend(turn.tier.clone());
+        }
+        if let (Some(input), Some(output)) = (turn.usage.input_tokens, turn.usage.output_tokens) {
+            parts.push(format!("{} in, {} out", short(input), short(output)));
+        }
+        parts.extend(turn.usage.cost.filter(|cost| *cost > 0.0).map(dollars));
+        if turn.round.1 > 0 {
+            parts.push(format!("round {} of {}", turn.round.0, turn.round.1));
+        }
+        return parts;
     }
-    if let (Some(input), Some(output)) = (turn.usage.input_tokens, turn.usage.output_tokens) {
-        parts.push(format!("{} in, {} out", short(input), short(output)));
+    let costs = app.chat.turns.iter().filter_map(|turn| turn.usage.cost);
+    let here: f64 = costs.sum();
+    if here > 0.0 {
+        parts.push(format!("{} here", dollars(here)));
     }
-    if let Some(cost) = turn.usage.cost {
-        parts.push(format!("${cost:.4}"));
-    }
-    if app.chat.is_busy() && turn.round.1 > 0 {
-        parts.push(format!("round {} of {}", turn.round.0, turn.round.1));
+    with_month(app, parts)
+}
+
+/// Adds what this month has cost, where it has cost anything or a budget is near.
+fn with_month(app: &App, mut parts: Vec<String>) -> Vec<String> {
+    if let Some(standing) = app.standing.as_ref().filter(|s| s.month.dollars > 0.0) {
+        let sign = if standing.warns() { "\u{26a0} " } else { "" };
+        parts.push(format!("{sign}{}", standing.words()));
     }
     parts
 }
 
 /// Writes a number of tokens in little space: `366`, `8.4k`.
-fn short(tokens: u64) -> String {
+pub(in super::super) fn short(tokens: u64) -> String {
     if tokens < 1000 { tokens.to_string() } else { format!("{:.1}k", tokens as f64 / 1000.0) }
 }
 

@@ -10,8 +10,10 @@ pub(in crate::tui) fn open(peek: &Peek) -> Popup {
     let title = if peek.is_sent { "What would be sent" } else { "What the offline reader would get" };
     let changes = match peek.changes() {
         Some(changes) => changes,
-        None => "Nothing to compare with: in this run of the program nothing was sent in this conversation yet."
-            .to_owned(),
+        None => {
+            "Nothing to compare with: in this run of the program nothing was sent in this conversation yet."
+                .to_owned()
+        }
     };
     let compared = TextPopup::plain("Changed since the last turn", &changes);
     let shown = TextPopup::plain(title, &peek.text()).copies(peek.pretty());

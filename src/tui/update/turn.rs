@@ -118,5 +118,5 @@ fn finished_turn(app: &mut App, finished: Finished) -> Vec<Effect> {
         view.finish(finished);
     }
     super::judge::proposed(app, &made);
-    vec![Effect::ReadProposals, Effect::ListConversations]
+    vec![Effect::ReadProposals, Effect::ListConversations, Effect::SumUp]
 }

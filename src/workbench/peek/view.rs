@@ -132,7 +132,9 @@ impl Peek {
         }
         let schemas = self.body.get("tools").and_then(Value::as_array).cloned().unwrap_or_default();
         let described = self.tools.iter().enumerate().map(|(i, name)| match schemas.get(i) {
-            Some(schema) if schema.is_object() => format!("{name}\n    {}", safe_text::line(&schema.to_string())),
+            Some(schema) if schema.is_object() => {
+                format!("{name}\n    {}", safe_text::line(&schema.to_string()))
+            }
             _ => name.clone(),
         });
         described.collect::<Vec<_>>().join("\n")
@@ -245,7 +247,10 @@ mod tests {
     fn where_nothing_is_sent_the_view_says_so_first() {
         let folder = tempfile::tempdir().unwrap();
         let text = bench(folder.path(), "offline", "").peek(&asks("Who?"), None).unwrap().text();
-        assert!(text.starts_with("Nothing is sent: the offline reader answers inside this program."), "{text}");
+        assert!(
+            text.starts_with("Nothing is sent: the offline reader answers inside this program."),
+            "{text}"
+        );
         assert!(!text.contains("Whole request"), "{text}");
     }
 

@@ -126,7 +126,8 @@ fn text(report: &Report) -> String {
         let _ = writeln!(out, "Open for writing in process {pid}");
     }
     let terminal = terminal();
-    let _ = writeln!(out, "Terminal: {} ({} colors)", plain(&terminal["term"]), plain(&terminal["colors"]));
+    let term = terminal["term"].as_str().unwrap_or("of no known kind");
+    let _ = writeln!(out, "Terminal: {term} ({} colors)", plain(&terminal["colors"]));
     if report.warnings.is_empty() {
         out.push_str("No warnings.\n");
     }

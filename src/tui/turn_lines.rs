@@ -431,3 +431,37 @@ pub(super) fn thousands(n: usize) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::config::money::Budget;
+    use crate::domain::conversation::Usage;
+    use crate::tui::msg::Msg;
+    use crate::tui::tests::Author;
+    use crate::workbench::money::{Month, Standing};
+
+    #[test]
+    fn an_answer_ends_with_what_it_cost_and_the_status_row_has_the_sums() {
+        let mut author = Author::at(200, 50);
+        author.asks("What should I remember about Adrian?");
+        let turn = author.app.chat.turns.last_mut().unwrap();
+        turn.usage = Usage {
+            input_tokens: Some(8_400),
+            cached_tokens: Some(6_000),
+            output_tokens: Some(366),
+            cost: Some(0.0021),
+            ..Usage::default()
+        };
+        turn.model = "gpt-5-mini".into();
+        (turn.tier_asked, turn.tier) = (Some("flex".into()), Some("default".into()));
+        turn.touch();
+        let month = Month { month: "2026-11".into(), dollars: 4.8, responses: 9, unpriced: 0 };
+        let budget = Budget { warn: Some(4.5), refuse: Some(10.0), per_turn: None };
+        author.happens(Msg::Standing(Box::new(Standing { month, budget })));
+        author.sees_words("gpt-5-mini · 8.4k in (6.0k cached) · 366 out · $0.0021 · flex asked, default");
+        author.sees_words("$0.0021 here · ⚠ $4.80 of $10.00 this month");
+        author.app.look.tier_status = false;
+        author.lay_out();
+        assert!(!author.sees().contains("flex asked"));
+    }
+}

@@ -11,7 +11,8 @@ use crate::domain::conversation::{Failure, FailureKind, Usage};
 use crate::domain::ids::TurnId;
 use crate::domain::price::{Prices, dollars};
 use crate::providers::{Request, presets, prices, tokens};
-use crate::store::spending::{Month, Spending, Spent};
+pub use crate::store::spending::Month;
+use crate::store::spending::{Spending, Spent};
 
 use super::Workbench;
 use super::provider::OFFLINE;

@@ -30,7 +30,10 @@ pub enum Reply {
 #[derive(Debug, Clone)]
 pub struct Received {
     pub head: String,
+    /// Null where there is none.
     pub body: Value,
+    /// The body, byte for byte.
+    pub raw: String,
 }
 
 /// A running server. Its thread ends with the test's process.
@@ -100,7 +103,9 @@ fn read(stream: &TcpStream) -> Option<Received> {
         .find_map(|l| l.to_ascii_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body).ok()?;
-    Some(Received { head, body: serde_json::from_slice(&body).unwrap() })
+    let raw = String::from_utf8(body).unwrap();
+    let body = if raw.is_empty() { Value::Null } else { serde_json::from_str(&raw).unwrap() };
+    Some(Received { head, body, raw })
 }
 
 /// The protocol that a request is made in.

@@ -309,7 +309,12 @@ mod tests {
                 Event::Call { call_id, name: "look".into(), arguments: "{\"a\":1}".into() },
                 Event::Tier("standard".into()),
                 Event::Finished {
-                    usage: Usage { input_tokens: Some(10), output_tokens: Some(9), ..Usage::default() },
+                    usage: Usage {
+                        input_tokens: Some(10),
+                        cached_tokens: Some(3),
+                        output_tokens: Some(9),
+                        ..Usage::default()
+                    },
                     truncated: None
                 },
             ]

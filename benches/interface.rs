@@ -90,6 +90,64 @@ fn typing(c: &mut Criterion) {
     group.finish();
 }
 
+/// A conversation of 2,000 messages: what a key, a page and a delta cost in it, and how long its first frame takes.
+fn talking(c: &mut Criterion) {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = book(folder.path(), 100_000);
+    let mut group = c.benchmark_group("a conversation of 2,000 messages");
+    let mut stage = Stage::new(&bench, SIZE).unwrap();
+    stage.converse(1_000, &answer());
+    group.sample_size(10);
+    group.bench_function("opened: the first frame", |b| {
+        b.iter(|| {
+            let mut stage = Stage::new(&bench, SIZE).unwrap();
+            stage.converse(1_000, &answer());
+            stage.frame().unwrap();
+        });
+    });
+    group.sample_size(100);
+    // All of it laid out.
+    for _ in 0..1_000 {
+        stage.frame().unwrap();
+    }
+    group.bench_function("a letter and its frame", |b| {
+        b.iter(|| {
+            stage.press(KeyCode::Char('e'), KeyModifiers::NONE);
+            stage.frame().unwrap();
+        });
+    });
+    stage.press(KeyCode::F(3), KeyModifiers::NONE);
+    let mut pages = 0;
+    group.bench_function("a page and its frame", |b| {
+        b.iter(|| {
+            pages += 1;
+            let up = pages % 600 < 300;
+            stage.press(if up { KeyCode::PageUp } else { KeyCode::PageDown }, KeyModifiers::NONE);
+            stage.frame().unwrap();
+        });
+    });
+    stage.press(KeyCode::End, KeyModifiers::NONE);
+    let mut deltas = 0;
+    stage.begin();
+    group.bench_function("ten deltas and their frame", |b| {
+        b.iter(|| {
+            for _ in 0..10 {
+                stage.stream(black_box("and so on, "));
+                deltas += 1;
+                if deltas % 40 == 0 {
+                    stage.stream("\n\n");
+                }
+            }
+            if deltas >= 2_000 {
+                deltas = 0;
+                stage.begin();
+            }
+            stage.frame().unwrap();
+        });
+    });
+    group.finish();
+}
+
 /// A megabyte in a proposal: comparing is done in the background, a key and its frame are not.
 fn reviewing(c: &mut Criterion) {
     let folder = tempfile::tempdir().unwrap();
@@ -126,5 +184,5 @@ fn reviewing(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, typing, reviewing);
+criterion_group!(benches, typing, talking, reviewing);
 criterion_main!(benches);

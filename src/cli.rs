@@ -20,6 +20,7 @@ mod prompt;
 mod proposals;
 mod providers;
 mod rename;
+mod sessions;
 mod timeline;
 mod tools;
 mod turn;
@@ -70,6 +71,7 @@ enum Verb {
     Manuscript(manuscript::Manuscript),
     Proposals(proposals::Proposals),
     Rename(rename::RenameVerb),
+    Sessions(sessions::Sessions),
     Ai(ai::Ai),
     Keys(keys::KeysVerb),
     Providers(providers::ProvidersVerb),
@@ -153,6 +155,7 @@ fn run(context: &Context, path: Option<PathBuf>, verb: Option<Verb>) -> Result<(
         Verb::Manuscript(verb) => verb.execute(context),
         Verb::Proposals(verb) => verb.execute(context),
         Verb::Rename(verb) => verb.execute(context),
+        Verb::Sessions(verb) => verb.execute(context),
         Verb::Ai(verb) => verb.execute(context),
         Verb::Keys(verb) => verb.execute(context),
         Verb::Providers(verb) => verb.execute(context),

@@ -44,11 +44,13 @@ pub enum Context {
     Relationships,
     /// The places of a name that is changed.
     Rename,
+    /// The list of all conversations.
+    Sessions,
 }
 
 impl Context {
     /// All contexts, in the order in which help shows them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Global,
         Self::Manuscript,
         Self::Chat,
@@ -58,6 +60,7 @@ impl Context {
         Self::List,
         Self::Relationships,
         Self::Rename,
+        Self::Sessions,
     ];
 
     /// Returns where a key is looked for next; `None` at the end.
@@ -65,14 +68,14 @@ impl Context {
         match self {
             Self::Global => None,
             Self::Conversation => Some(Self::Chat),
-            Self::Codex | Self::Relationships | Self::Rename => Some(Self::List),
+            Self::Codex | Self::Relationships | Self::Rename | Self::Sessions => Some(Self::List),
             Self::Manuscript | Self::Chat | Self::Diff | Self::List => Some(Self::Global),
         }
     }
 
     /// Whether a plain letter is text there, so that it can't be a command.
     pub fn takes_text(self) -> bool {
-        matches!(self, Self::Manuscript | Self::Chat | Self::List)
+        matches!(self, Self::Manuscript | Self::Chat | Self::List | Self::Sessions)
     }
 
     /// Returns its name for help and messages.
@@ -87,6 +90,7 @@ impl Context {
             Self::List => "list",
             Self::Relationships => "relationships",
             Self::Rename => "renaming",
+            Self::Sessions => "conversations",
         }
     }
 }
@@ -107,7 +111,9 @@ const fn command(
 
 /// All commands, in the order in which help and the palette show them.
 pub const COMMANDS: &[Command] = &{
-    use Context::{Chat, Codex, Conversation, Diff, Global, List, Manuscript, Relationships, Rename};
+    use Context::{
+        Chat, Codex, Conversation, Diff, Global, List, Manuscript, Relationships, Rename, Sessions,
+    };
     [
         // Finding one's way.
         command(Global, "help", &["f1", "?"], "Help for the focused pane"),
@@ -140,6 +146,9 @@ pub const COMMANDS: &[Command] = &{
         command(Global, "list-proposals", &[], "List all proposals, to look at them again or undo them"),
         command(Global, "next-quote", &["ctrl-l"], "Show the next located quote of the last answer"),
         command(Global, "new-conversation", &[], "Start a new conversation"),
+        command(Global, "conversations", &["alt-c"], "All conversations: go on, name, fork, export, delete"),
+        command(Global, "search-conversations", &[], "Search what was said in all conversations"),
+        command(Global, "restore-conversation", &[], "Bring a deleted conversation back"),
         // The program.
         command(Global, "connect-provider", &[], "Connect a provider: server, model and key"),
         command(Global, "choose-model", &[], "Choose the model that answers"),
@@ -178,6 +187,7 @@ pub const COMMANDS: &[Command] = &{
         command(Conversation, "copy-row", &["y"], "Copy the message or row"),
         command(Conversation, "edit-last", &["e"], "Edit the last question and send it again"),
         command(Conversation, "retry", &["t"], "Ask the last question again"),
+        command(Conversation, "fork-here", &["f"], "New conversation that goes on from this message"),
         // The Codex.
         command(Codex, "filter", &["/"], "Filter the entries"),
         command(Codex, "new-entry", &["n"], "New entry from a template"),
@@ -231,6 +241,12 @@ pub const COMMANDS: &[Command] = &{
         command(Rename, "exempt-place", &["x"], "Leave this place for ever: it means somebody else"),
         command(Rename, "apply-rename", &["a"], "Rename all chosen places"),
         command(Rename, "undo-rename", &["u"], "Undo after renaming"),
+        // All conversations.
+        command(Sessions, "search-instead", &["tab"], "Search what was said, or the names again"),
+        command(Sessions, "rename-conversation", &["ctrl-r"], "Give it a name"),
+        command(Sessions, "fork-conversation", &["ctrl-f"], "New conversation that goes on from it"),
+        command(Sessions, "export-conversation", &["ctrl-e"], "Write it to a file, as Markdown or JSON"),
+        command(Sessions, "delete-conversation", &["ctrl-d"], "Delete it; asks first"),
     ]
 };
 

@@ -10,8 +10,11 @@ pub mod path;
 pub mod revert;
 pub mod role;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
+use crate::domain::book::Book;
 use crate::domain::codex::EntryType;
 use crate::domain::ids::{BookPath, ProposalId};
 use crate::domain::passage::sha256_hex;
@@ -115,6 +118,18 @@ impl FileChange {
         match (&self.base, &self.base_hash) {
             (Some(base), Some(hash)) => sha256_hex(base) == *hash,
             _ => true,
+        }
+    }
+
+    /// Gives texts that were made from a book as it was read the line ends that the file has on disk.
+    pub fn keep_line_ends(&mut self, book: &Book) {
+        for text in [&mut self.base, &mut self.proposed].into_iter().flatten() {
+            if let Cow::Owned(on_disk) = book.as_on_disk(&self.path, text) {
+                *text = on_disk;
+            }
+        }
+        if book.old_mac.contains(&self.path) {
+            self.base_hash = self.base.as_deref().map(sha256_hex);
         }
     }
 

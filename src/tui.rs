@@ -20,6 +20,8 @@ mod review;
 #[cfg(test)]
 mod review_tests;
 mod runtime;
+#[cfg(test)]
+mod sessions_tests;
 pub mod stage;
 mod terminal;
 #[cfg(test)]

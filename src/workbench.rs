@@ -20,7 +20,6 @@ pub mod money;
 pub mod new_chapter;
 pub mod new_entry;
 pub mod open;
-pub mod past;
 pub mod peek;
 pub mod provider;
 pub mod recover;
@@ -29,7 +28,9 @@ pub mod review;
 pub mod save;
 pub mod search;
 pub mod servers;
+pub mod sessions;
 pub mod settings;
+mod themes;
 pub mod timeline;
 
 pub use ask::{Ask, Finished};
@@ -37,11 +38,11 @@ pub use blind::read_to;
 pub use evidence::{Evidence, Source};
 pub use judge::{JudgeError, QueuedProposal};
 pub use open::{OpenError, Overrides, Surroundings, Workbench};
-pub use past::PastConversation;
 pub use peek::Peek;
 pub use recover::{Desk, Edit, Recovered, RecoveryLog};
-pub use review::{FileReview, Outcome, Review};
+pub use review::{FileReview, Outcome, Review, Written};
 pub use search::{Hit, HitKind};
+pub use sessions::{Format, Passage, SessionError, Summary, Transcript};
 pub use timeline::Timeline;
 
 // What front ends see of the layers that they may not use themselves.

@@ -75,6 +75,8 @@ fn verbs_that_read_leave_no_trace() {
         &["tools", "call", "list_codex_entries", r#"{"entryType":"character"}"#],
         &["proposals", "list"],
         &["prompt", "--ask", "Who?"],
+        &["sessions", "list"],
+        &["sessions", "search", "lamp"],
         &["keys", "status"],
         &["doctor"],
     ] {
@@ -735,4 +737,101 @@ fn a_tool_can_be_called_as_of_a_chapter_and_as_a_member_that_reads_blind() {
     assert!(!told.contains("alive") && !told.contains("soul") && blind["excerpt"] == "", "{told}");
     let first = call(&["--persona", "first-time-reader"]);
     assert!(first["summary"].as_str().unwrap().starts_with("Named first in chapter 1: "), "{first}");
+}
+
+// Conversations
+
+/// Asks the offline reader, and returns the conversation.
+fn asked(folders: &Folders, question: &str, more: &[&str]) -> String {
+    let arguments = [&["ask", question, "--provider", "offline", "--json"], more].concat();
+    folders.run(&arguments).ok().json()["session"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn conversations_are_listed_named_and_found() {
+    let folders = Folders::new();
+    assert_eq!(folders.run(&["sessions", "list", "--json"]).ok().json(), json!([]));
+    let first = asked(&folders, "Who is Mira Okafor?", &[]);
+    let second = asked(&folders, "Which characters are there?", &[]);
+    asked(&folders, "And where is she?", &["--session", &first]);
+    let list = folders.run(&["sessions", "list", "--json"]).ok().json();
+    assert_eq!([&list[0]["session"], &list[1]["session"]], [&json!(first), &json!(second)]);
+    assert_eq!((&list[0]["questions"], &list[0]["messages"]), (&json!(2), &json!(4)));
+    assert_eq!(list[0]["providers"], json!(["offline"]));
+    let renamed = folders.run(&["sessions", "rename", &second, "The cast", "--json"]).ok().json();
+    assert_eq!((&renamed["title"], &renamed["named"]), (&json!("The cast"), &json!(true)));
+    assert!(folders.run(&["sessions", "list"]).ok().out.contains("The cast"));
+    let found = folders.run(&["sessions", "search", "MÍRA okafor", "--json"]).ok().json();
+    assert_eq!((&found[0]["session"], &found[0]["from"]), (&json!(first), &json!("question")));
+    assert!(found[0]["excerpt"].as_str().unwrap().contains("Mira Okafor"));
+    assert_eq!(folders.run(&["sessions", "search", "zebra", "--json"]).ok().json(), json!([]));
+}
+
+#[test]
+fn the_last_question_is_replaced_and_stays_in_the_file() {
+    let folders = Folders::new();
+    let session = asked(&folders, "Who is Mira Okafor?", &[]);
+    asked(&folders, "Who is nobody?", &["--session", &session]);
+    asked(&folders, "Which characters are there?", &["--session", "last", "--replace-last"]);
+    let shown = folders.run(&["sessions", "show", "last", "--json"]).ok().json();
+    let questions: Vec<_> =
+        shown["turns"].as_array().unwrap().iter().map(|t| t["question"].clone()).collect();
+    assert_eq!(questions, ["Who is Mira Okafor?", "Which characters are there?"]);
+    assert_eq!(shown["replaced"][0]["question"], "Who is nobody?");
+    let text = folders.run(&["sessions", "show", &session]).ok().out;
+    assert!(text.contains("> Which characters are there?") && !text.contains("nobody"), "{text}");
+    assert_eq!(folders.run(&["ask", "x", "--replace-last"]).code, 2);
+}
+
+#[test]
+fn a_conversation_is_forked_exported_deleted_and_brought_back() {
+    let folders = Folders::new();
+    let session = asked(&folders, "Who is Mira Okafor?", &[]);
+    asked(&folders, "Which characters are there?", &["--session", &session]);
+    let fork = folders.run(&["sessions", "fork", &session, "--at", "1", "--json"]).ok().json();
+    assert_eq!((&fork["questions"], &fork["forked_from"]["session"]), (&json!(1), &json!(session)));
+    let refused = folders.run(&["sessions", "fork", &session, "--at", "3", "--json"]);
+    assert_eq!((refused.code, &refused.json()["error"]["kind"]), (1, &json!("work")));
+
+    let file = folders.root().join("talk.md").display().to_string();
+    folders.run(&["sessions", "export", &session, "-o", &file]).ok();
+    assert_eq!(folders.run(&["sessions", "export", &session, "-o", &file]).code, 1, "a file is there");
+    let json_file = folders.root().join("talk.json").display().to_string();
+    folders.run(&["sessions", "export", &session, "-o", &json_file]).ok();
+    let text = std::fs::read_to_string(&json_file).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["session"], json!(session));
+    let markdown = folders.run(&["sessions", "export", &session]).ok().out;
+    assert_eq!(markdown, std::fs::read_to_string(&file).unwrap());
+
+    folders.run(&["sessions", "delete", &session]).ok();
+    assert_eq!(folders.run(&["sessions", "show", &session]).code, 1);
+    assert_eq!(folders.run(&["ask", "x", "--provider", "offline", "--session", &session]).code, 1);
+    let deleted = folders.run(&["sessions", "list", "--deleted", "--json"]).ok().json();
+    assert_eq!((deleted.as_array().unwrap().len(), &deleted[0]["session"]), (1, &json!(session)));
+    folders.run(&["sessions", "restore", &session]).ok();
+    let beginning = &session[..2];
+    let refused = folders.run(&["sessions", "delete", beginning, "--json"]);
+    assert_eq!((refused.code, &refused.json()["error"]["kind"]), (2, &json!("usage")), "{}", refused.out);
+    folders.run(&["sessions", "delete", &session]).ok();
+    folders.run(&["sessions", "delete", &session, "--forever"]).ok();
+    assert_eq!(folders.run(&["sessions", "list", "--deleted", "--json"]).ok().json(), json!([]));
+}
+
+#[test]
+fn a_line_of_a_later_version_is_told_of_and_kept() {
+    let folders = Folders::new();
+    let session = asked(&folders, "Who is Mira Okafor?", &[]);
+    let path = format!(".scritorio/sessions/{session}.jsonl");
+    let later = "{\"v\":2,\"id\":\"t-9\",\"event\":\"sung\"}\n";
+    folders.write(&path, &(folders.read(&path) + later + "{\"v\":1,\"torn"));
+    let list = folders.run(&["sessions", "list"]).ok();
+    assert!(
+        list.err.contains("1 line of a later version") && list.err.contains("1 line cut off"),
+        "{}",
+        list.err
+    );
+    asked(&folders, "Which characters are there?", &["--session", &session]);
+    assert!(folders.read(&path).contains(later));
+    let list = folders.run(&["sessions", "list", "--json"]).ok().json();
+    assert_eq!((&list[0]["questions"], &list[0]["later"]), (&json!(2), &json!(1)));
 }

@@ -254,6 +254,35 @@ fn the_file_of_an_entry_and_the_links_that_name_it_are_renamed_when_asked() {
 }
 
 #[test]
+fn links_in_files_beside_the_book_follow_and_other_words_there_wait_for_a_yes() {
+    let folders = Folders::new();
+    folders.write("Home.md", "Start: [[Mira Okafor]], then Mira Okafor's letters.\n");
+    let json = folders.run(&["rename", "Mira Okafor", "Nora Lind", "--apply", "--json"]).ok().json();
+    assert_eq!(folders.read("Home.md"), "Start: [[Nora Lind]], then Mira Okafor's letters.\n");
+    let left =
+        json["places"].as_array().unwrap().iter().find(|p| p["path"] == "Home.md" && p["chosen"] == false);
+    assert!(left.unwrap()["reason"].as_str().unwrap().contains("neither"), "{json}");
+    folders.run(&["proposals", "undo", json["applied"]["id"].as_str().unwrap()]).ok();
+    assert_eq!(folders.read("Home.md"), "Start: [[Mira Okafor]], then Mira Okafor's letters.\n");
+}
+
+#[test]
+fn a_name_that_somebody_bears_is_taken_only_when_insisted_on() {
+    let folders = Folders::new();
+    folders.write("codex/characters/juno.md", "---\nname: Juno Pask\naliases: [Pask]\n---\n");
+    let before = texts(&folders);
+    for taken in ["Juno Pask", "Pask"] {
+        let dry = folders.run(&["rename", "Mira Okafor", taken]).ok();
+        assert!(dry.err.contains("is a name already, of Juno Pask"), "{}", dry.err);
+        let refused = folders.run(&["rename", "Mira Okafor", taken, "--apply"]);
+        assert_eq!(refused.code, 1, "{}", refused.err);
+        assert_eq!(texts(&folders), before);
+    }
+    folders.run(&["rename", "Mira Okafor", "Juno Pask", "--apply", "--even-if-taken"]).ok();
+    assert_ne!(texts(&folders), before);
+}
+
+#[test]
 fn what_cannot_be_renamed_is_said_with_its_exit_code() {
     let folders = Folders::new();
     let before = folders.files();

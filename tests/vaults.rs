@@ -198,6 +198,8 @@ fn fields_show_what_keys_links_and_lines_say() {
         ("obsidian", "Places/Rope Walk.md", "district", "Port Amity"),
         ("plain", "people/03_doctor_hallam.md", "Role", "physician"),
         ("plain", "people/Sister Agnes.markdown", "Born", "1841"),
+        ("plain", "Ferris Lund.md", "Age", "17"),
+        ("plain", "people/signe.md", "Role", "midwife"),
         ("plain", "history/The Great Fog.md", "Chapter", "2"),
         ("italian", "Personaggi/nina.md", "role", "protagonista"),
         ("lists", "codex/characters.md#Mira Okafor", "Born", "2281"),
@@ -208,6 +210,7 @@ fn fields_show_what_keys_links_and_lines_say() {
         ("exports", "codex/entities/a1.md", "updated_at", "2024-02-30"),
         ("broken", "codex/characters/yaml-types.md", "age", "007"),
         ("bytes", "codex/characters/latin1.md", "role", "Müller"),
+        ("bytes", "codex/characters.md#Wilkin Dray (aka Dray)", "Role", "carter"),
     ];
     for (vault, address, key, value) in table {
         let book = read(&folder().join(vault)).unwrap();

@@ -283,6 +283,7 @@ impl Driver {
             question: setup.question.clone(),
             selection: setup.selection.as_ref().map(context::selection_meta),
             read_to: self.setup.read_to.clone(),
+            replaces: None,
             tools: self.rows.into_records(),
             answer: self.machine.answer().to_owned(),
             quotes: vec![],

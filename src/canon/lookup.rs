@@ -242,6 +242,24 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_comes_with_the_story_is_a_name() {
+        let mut book = library();
+        let known = std::sync::Arc::new(Known::of(&book));
+        let steps = serde_json::json!([{"from": 3, "aliases": ["Judas", "the Drowned"]}, {"from": 4, "aka": "Lazarus, Rook"}]);
+        book.entries[0].fields.insert("progressions".into(), steps);
+        let known = Known::following(&known, &book);
+        for said in ["Judas", "the drowned", "Lazarus", "Rook's"] {
+            let found = known.find(&book, None, said);
+            assert_eq!(
+                found.best.map(|(e, s)| (&*e.name, s)),
+                Some(("Adrian Vale", Strength::Alias)),
+                "{said}"
+            );
+        }
+        assert_eq!(known.near_names(&book, None, "Lazares", 3), ["Adrian Vale"]);
+    }
+
+    #[test]
     fn what_is_not_found_has_near_names() {
         let book = library();
         let near = |said| find(&book, None, said).near;

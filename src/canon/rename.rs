@@ -141,10 +141,13 @@ pub struct Rename {
     pub new: String,
     /// Name, type and file of the entry that bears the old ones.
     pub entry: Option<(String, EntryType, BookPath)>,
-    /// The places: the entry's own file first, then manuscript, Codex and notes in their order.
+    /// The places that are surely meant, then the others, then the name of the file: in each the entry's own file first, then manuscript, Codex and notes
+    /// in their order.
     pub places: Vec<Place>,
     /// What the author should know.
     pub hints: Vec<String>,
+    /// Who bears the new name already, in words: renaming would make one of two.
+    pub taken: Option<String>,
 }
 
 impl Rename {
@@ -175,6 +178,9 @@ pub enum RenameError {
         near: Vec<String>,
     },
 }
+
+/// Why words in a file that is no part of the book are not surely meant.
+const OUTSIDE: &str = "the file belongs neither to manuscript nor Codex nor notes";
 
 /// Longest name, in characters.
 const MAX_NAME: usize = 200;
@@ -208,11 +214,24 @@ pub fn find(book: &Book, old: &str, new: &str, exemptions: &[Exemption]) -> Resu
     }
     let hints = hints(book, entry, &old, moved.as_ref());
     places.extend(moved.map(|place| ids.given(place)));
+    // A name that many bear has a long list: what is surely meant comes first, and the file's own name last.
+    places.sort_by_key(|place| (place.kind == Kind::File, !place.chosen));
     if places.is_empty() {
         return Err(RenameError::Nowhere { near: lookup::near_names(book, None, &old, 3), old });
     }
     let entry = entry.map(|e| (e.name.clone(), e.entry_type, e.path.clone()));
-    Ok(Rename { old, new, entry, places, hints })
+    let taken = taken(book, target, &new);
+    Ok(Rename { old, new, entry, places, hints, taken })
+}
+
+/// Says who bears the new name already. One entry may change between its own names.
+fn taken(book: &Book, target: Option<usize>, new: &str) -> Option<String> {
+    let target = target.map(|at| book.entries[at].address());
+    let bearers = lookup::same_name(book, new).into_iter().filter(|e| Some(e.address()) != target);
+    let bearers: Vec<String> = bearers.map(|e| format!("{} ({})", e.name, e.address())).collect();
+    (!bearers.is_empty()).then(|| {
+        format!("`{new}` is a name already, of {}: nobody could tell them apart.", bearers.join(" and "))
+    })
 }
 
 fn checked(old: &str, new: &str) -> Result<(String, String), RenameError> {
@@ -254,6 +273,8 @@ struct Document<'a> {
     text: &'a Arc<str>,
     /// It is the file of the entry that is renamed.
     is_own: bool,
+    /// It belongs to no part of the book.
+    is_outside: bool,
 }
 
 fn documents<'a>(book: &'a Book, entry: Option<&'a Entry>) -> Vec<Document<'a>> {
@@ -266,7 +287,8 @@ fn documents<'a>(book: &'a Book, entry: Option<&'a Entry>) -> Vec<Document<'a>> 
         if seen.insert(path) {
             let order = if is_own(path) { 0 } else { order };
             let at = all.len();
-            all.insert((order, at), Document { path, text, is_own: order == 0 });
+            let is_outside = book.others.contains(path);
+            all.insert((order, at), Document { path, text, is_own: order == 0, is_outside });
         }
     };
     for chapter in &book.chapters {
@@ -319,7 +341,8 @@ fn place(
         if follows_file {
             Some("it names the file, which keeps its name".to_owned())
         } else {
-            judge.doubt(document, hit, &region, leads)
+            let outside = document.is_outside && leads.is_none();
+            judge.doubt(document, hit, &region, leads).or_else(|| outside.then(|| OUTSIDE.to_owned()))
         }
     });
     let range = edits::span(hit, &made.edits);
@@ -427,17 +450,16 @@ fn hints(book: &Book, entry: Option<&Entry>, old: &str, moved: Option<&Place>) -
         && entry.name == old
         && entry.heading.is_none()
     {
-        hints.push(format!("The file keeps its name, {}.", entry.path));
+        hints.push(format!("The file keeps its name, {}: it is not made of this one.", entry.path));
     }
     if book.settings_text.as_deref().is_some_and(|text| text.contains(old)) {
         hints.push(format!("scritorio.toml holds `{old}`, too: change it there by hand."));
     }
-    if !book.others.is_empty() {
-        let one = book.others.len() == 1;
-        let (files, are) = if one { ("file is", "belongs") } else { ("files are", "belong") };
+    let unread = book.others.iter().filter(|path| book.document(path).is_none()).count();
+    if unread > 0 {
+        let (files, are) = if unread == 1 { ("file was", "belongs") } else { ("files were", "belong") };
         hints.push(format!(
-            "{} other Markdown {files} not looked at: {are} neither to manuscript nor Codex nor notes.",
-            book.others.len()
+            "{unread} other Markdown {files} not looked at: {are} neither to manuscript nor Codex nor notes."
         ));
     }
     hints

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use crate::agent::event::TurnEventKind;
 use crate::domain::conversation::{Turn, Usage};
-use crate::domain::ids::SessionId;
 use crate::domain::price::dollars;
 use crate::proposal::Status;
 use crate::workbench::Ask;
@@ -23,9 +22,12 @@ pub(super) struct AskVerb {
     who: Who,
     #[command(flatten)]
     open: Open,
-    /// Go on with this conversation [default: a new one]
+    /// Go on with this conversation: its id, the beginning of it, or `last` [default: a new one]
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    /// Ask in place of its last question, which was edited or is asked again
+    #[arg(long, requires = "session")]
+    replace_last: bool,
     /// Give JSON lines while the answer arrives
     #[arg(long)]
     stream: bool,
@@ -37,9 +39,12 @@ impl AskVerb {
             return Err(CliError::new(Kind::Usage, "The question is empty."));
         }
         let workbench = context.open(self.who.overrides())?;
+        let session = self.session.as_deref().map(|name| workbench.conversation_named(name)).transpose()?;
+        let last = session.as_ref().filter(|_| self.replace_last);
         let ask = Ask {
             persona: self.who.persona.clone(),
-            session: self.session.clone().map(SessionId::new),
+            replaces: last.and_then(|session| workbench.turns(session).pop()).map(|turn| turn.id),
+            session,
             ..self.open.ask(&workbench, self.question.clone())?
         };
         let (mut rows, mut words) = (Progress::default(), Words::default());

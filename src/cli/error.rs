@@ -14,7 +14,7 @@ use crate::workbench::judge::{Blocker, Obstacle};
 use crate::workbench::keys::KeyError;
 use crate::workbench::look::{NotFound, SelectError};
 use crate::workbench::rename::{RenameError, RenameProblem};
-use crate::workbench::{JudgeError, OpenError, ReadError};
+use crate::workbench::{JudgeError, OpenError, ReadError, SessionError};
 
 /// Most characters of one side, and most places, that an error quotes.
 const MAX_SIDE: usize = 60;
@@ -187,6 +187,7 @@ fn judge_hint(error: &JudgeError) -> String {
         JudgeError::Io { .. } => {
             "Make the book's folder writable, see that the disk is not full, then try again."
         }
+        JudgeError::Link { .. } => "Put the file itself in the place of the link, then try again.",
         JudgeError::ReadOnly { .. } => "Convert the file to UTF-8 and make it writable, then try again.",
         JudgeError::ChangedSince { .. } => "Try again: it is looked at anew.",
         JudgeError::InTheWay { blocker: Blocker::Proposals(ids), .. } => {
@@ -282,6 +283,25 @@ impl From<RenameProblem> for CliError {
                 Self::of(Kind::Work, &error).hint("Make the book's folder writable, then try again.")
             }
         }
+    }
+}
+
+impl From<SessionError> for CliError {
+    fn from(error: SessionError) -> Self {
+        let list = "`scritorio sessions list` lists them.";
+        let (kind, hint) = match &error {
+            SessionError::Unknown(_) => (Kind::Work, list),
+            SessionError::None => (Kind::Work, "`scritorio ask` starts one."),
+            SessionError::Ambiguous { .. } => (Kind::Usage, "Give more of the id."),
+            SessionError::NoMessage { .. } => (Kind::Work, "`scritorio sessions show ID` numbers them."),
+            SessionError::NoTitle => (Kind::Usage, "Give a name with a letter in it."),
+            SessionError::Exists(_) => (Kind::Work, "Name another file, or write over it with --force."),
+            SessionError::Io { .. } => (
+                Kind::Work,
+                "See that it is there, that the folder is writable and the disk not full, then try again.",
+            ),
+        };
+        Self::of(kind, &error).hint(hint)
     }
 }
 

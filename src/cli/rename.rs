@@ -16,6 +16,7 @@ use super::{Context, output};
 /// Without --apply nothing is written: every place is printed, and what it would become. Places that could mean somebody else are listed
 /// with the reason and left out, unless --include or --all takes them in.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct RenameVerb {
     /// The name of an entry, a part of a name, or any words
     old: String,
@@ -27,6 +28,9 @@ pub(super) struct RenameVerb {
     /// Take in every place, also those that could mean something else
     #[arg(long)]
     all: bool,
+    /// Write it although somebody bears the new name already
+    #[arg(long)]
+    even_if_taken: bool,
     /// Rename the entry's own file, too, and the links that name it
     #[arg(long)]
     files: bool,
@@ -55,6 +59,10 @@ impl RenameVerb {
             found = workbench.rename(&self.old, &self.new)?;
         }
         let chosen = self.chosen(&found);
+        if let Some(taken) = found.taken.as_ref().filter(|_| self.apply && !self.even_if_taken) {
+            return Err(CliError::new(Kind::Work, format!("Nothing was written. {taken}"))
+                .hint("Choose another name, or say --even-if-taken."));
+        }
         let renamed =
             if self.apply { Some(workbench.apply_rename(&self.old, &self.new, &chosen)?) } else { None };
         if context.global.json {
@@ -117,7 +125,7 @@ fn list(found: &Found, chosen: &HashSet<String>) -> Result<(), CliError> {
         found.places.len(),
         files.len()
     ));
-    found.hints.iter().for_each(|hint| output::progress(hint));
+    found.taken.iter().chain(&found.hints).for_each(|hint| output::progress(hint));
     Ok(())
 }
 

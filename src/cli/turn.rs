@@ -19,6 +19,8 @@ use crate::workbench::{Ask, Finished, Overrides, Workbench};
 use super::error::{CliError, Kind};
 use super::output;
 
+pub(super) use crate::workbench::sessions::proposal_json;
+
 /// Who is asked, and with which model.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Who {
@@ -135,21 +137,6 @@ impl Ran {
             "error": self.failure.as_ref().map(CliError::to_json),
         })
     }
-}
-
-/// Returns a proposal as JSON output shows it.
-pub(super) fn proposal_json(proposal: &Proposal, status: Status) -> Value {
-    json!({
-        "id": proposal.id,
-        "tool": proposal.tool,
-        "entry_type": proposal.subject,
-        "entry": proposal.entry,
-        "path": proposal.path(),
-        "summary": proposal.summary,
-        "warnings": proposal.warnings,
-        "status": status,
-        "edited": proposal.edited,
-    })
 }
 
 /// Runs a turn to its end. `Ctrl-C` stops it; what had arrived is kept.

@@ -1,6 +1,7 @@
 //! A book: its settings, chapters, Codex and notes as they were read.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -33,6 +34,8 @@ pub struct Book {
     pub not_canon: BTreeMap<BookPath, String>,
     /// Texts of those `others` that an entry embeds (`![[file]]`).
     pub embedded: BTreeMap<BookPath, Arc<str>>,
+    /// Files whose lines end in carriage returns on disk, as the old Mac OS wrote them; the texts of this book have line feeds there.
+    pub old_mac: BTreeSet<BookPath>,
     /// What could not be read as the author may have meant it.
     pub warnings: Vec<Warning>,
 }
@@ -100,6 +103,15 @@ impl Book {
         }
         let note = self.notes.iter().find(|n| &n.path == path).map(|n| (n.title.as_str(), &n.text));
         note.or_else(|| self.embedded.get_key_value(path).map(|(path, text)| (path.stem(), text)))
+    }
+
+    /// Returns a text of the file at `path` with the line ends that the file has on disk.
+    pub fn as_on_disk<'t>(&self, path: &BookPath, text: &'t str) -> Cow<'t, str> {
+        if self.old_mac.contains(path) {
+            Cow::Owned(text.replace("\r\n", "\r").replace('\n', "\r"))
+        } else {
+            Cow::Borrowed(text)
+        }
     }
 
     /// Returns the entries of one type.

@@ -28,6 +28,9 @@ pub struct Turn {
     /// Up to where the board member could read, if it read blind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_to: Option<ReadTo>,
+    /// The turn that this one takes the place of: the author edited its question, or asked it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<TurnId>,
     /// The tool calls, in the order in which they ran.
     #[serde(default)]
     pub tools: Vec<ToolRecord>,
@@ -60,6 +63,15 @@ pub struct Turn {
 }
 
 impl Turn {
+    /// Whether anything came of it that can be read, so that it may take the place of another.
+    pub fn is_answered(&self) -> bool {
+        match self.status {
+            TurnStatus::Done => true,
+            TurnStatus::Cancelled => !self.answer.trim().is_empty(),
+            TurnStatus::Running | TurnStatus::Failed(_) => false,
+        }
+    }
+
     /// Says which tier was asked for and which was given, where they differ: `flex asked, default given`.
     pub fn tiers_that_differ(&self) -> Option<String> {
         tiers_that_differ(self.tier_asked.as_deref(), self.tier.as_deref())

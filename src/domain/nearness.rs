@@ -22,6 +22,43 @@ pub fn distance(a: &str, b: &str) -> usize {
     old[b.len()]
 }
 
+/// The same as [`distance`], if it is at most `most`. Looks only at places that few enough edits lead to, and gives up where none is left.
+pub fn distance_within(a: &str, b: &str, most: usize) -> Option<usize> {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > most {
+        return None;
+    }
+    let far = most + 1;
+    let mut older = vec![far; b.len() + 1];
+    let mut old: Vec<usize> = (0..=b.len()).map(|j| j.min(far)).collect();
+    let mut new = vec![far; b.len() + 1];
+    let mut least_before = 0;
+    for i in 1..=a.len() {
+        let (from, to) = (i.saturating_sub(most).max(1), (i + most).min(b.len()));
+        new[from - 1] = if from == 1 { i.min(far) } else { far };
+        let mut least = new[from - 1];
+        for j in from..=to {
+            let differs = usize::from(a[i - 1] != b[j - 1]);
+            new[j] = (old[j] + 1).min(new[j - 1] + 1).min(old[j - 1] + differs);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                new[j] = new[j].min(older[j - 2] + 1);
+            }
+            least = least.min(new[j]);
+        }
+        if let Some(behind) = new.get_mut(to + 1) {
+            *behind = far;
+        }
+        // A swap reaches back over two rows.
+        if least > most && least_before > most {
+            return None;
+        }
+        least_before = least;
+        std::mem::swap(&mut older, &mut old);
+        std::mem::swap(&mut old, &mut new);
+    }
+    Some(old[b.len()]).filter(|away| *away <= most)
+}
+
 /// Returns 1 for equal texts, 0 for texts that share nothing: the distance in proportion to the longer one.
 pub fn similarity(a: &str, b: &str) -> f64 {
     let longest = a.chars().count().max(b.chars().count());
@@ -59,6 +96,14 @@ mod tests {
         for (a, b, away) in table {
             assert_eq!(distance(a, b), away, "{a} {b}");
             assert_eq!(distance(b, a), away, "{b} {a}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_limit_changes_no_distance_below_it(a in "[a-cé]{0,9}", b in "[a-cé]{0,9}", most in 0_usize..5) {
+            let away = distance(&a, &b);
+            proptest::prop_assert_eq!(distance_within(&a, &b, most), Some(away).filter(|away| *away <= most));
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod comments;
 mod fold;
+mod html;
 mod paragraphs;
 mod quote;
 mod words;
@@ -14,7 +15,8 @@ use std::borrow::Cow;
 use sha2::{Digest, Sha256};
 
 pub use comments::comments;
-pub use fold::fold;
+pub use fold::{fold, fold_with_places};
+pub use html::{html_heading, without_html};
 pub use paragraphs::{cut, paragraphs};
 pub use quote::{Found, Searchable, find_quote, is_of_word};
 pub use words::{WordCounter, count_words};
@@ -38,6 +40,12 @@ pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
     (line, before[start..].chars().count() + 1)
+}
+
+/// Returns the text with a line feed for every carriage return where its lines end in carriage returns alone, as the old Mac OS wrote them; `None` for any
+/// other text. Every byte keeps its place.
+pub fn old_mac_lines(text: &str) -> Option<String> {
+    (text.contains('\r') && !text.contains('\n')).then(|| text.replace('\r', "\n"))
 }
 
 /// Makes a file stem readable: `03-the-long_night` becomes `The Long Night`.
@@ -107,6 +115,14 @@ mod tests {
         assert_eq!(line_column(text, 1), (1, 1), "inside a character");
         assert_eq!(line_column(text, 7), (2, 2));
         assert_eq!(line_column(text, 99), (3, 1));
+    }
+
+    #[test]
+    fn lines_of_the_old_mac_os_are_lines_and_no_others_are_touched() {
+        assert_eq!(old_mac_lines("a\r\ré\r").as_deref(), Some("a\n\né\n"));
+        for text in ["", "a", "a\n", "a\r\nb\r\n", "a\rb\n"] {
+            assert_eq!(old_mac_lines(text), None, "{text:?}");
+        }
     }
 
     #[test]

@@ -315,7 +315,7 @@ fn set_aside(text: &str) -> Vec<Range<usize>> {
 fn headings(text: &str) -> Vec<Heading> {
     let body_start = frontmatter::split(text).body_start;
     let body = text.get(body_start..).unwrap_or_default();
-    let (mut found, mut code, mut depth) = (vec![], vec![], 0_usize);
+    let (mut found, mut code, mut depth, mut is_html_comment) = (vec![], vec![], 0_usize, false);
     let mut open: Option<Heading> = None;
     for (event, range) in Parser::new_ext(body, Options::ENABLE_TABLES).into_offset_iter() {
         match event {
@@ -333,6 +333,12 @@ fn headings(text: &str) -> Vec<Heading> {
                 });
             }
             Event::End(TagEnd::Heading(_)) => found.extend(open.take()),
+            Event::Start(Tag::HtmlBlock) => {
+                is_html_comment = body[range].trim_start().starts_with("<!--");
+            }
+            Event::Html(line) if depth == 0 && !is_html_comment => {
+                found.extend(html_heading(text, body_start + range.start, &line));
+            }
             Event::Text(words) | Event::Code(words) => {
                 if let Some(heading) = &mut open {
                     heading.words.push_str(&words);
@@ -349,6 +355,14 @@ fn headings(text: &str) -> Vec<Heading> {
     let comments = percent_comments(text, body_start, &code);
     found.retain(|h| !comments.iter().any(|c| c.contains(&h.start)));
     found
+}
+
+/// The heading of a line in HTML.
+fn html_heading(text: &str, at: usize, line: &str) -> Option<Heading> {
+    let (level, words) = passage::html_heading(line)?;
+    let words = passage::without_html(words).trim().to_owned();
+    let last = at + line.trim_end().len();
+    Some(Heading { words, level: u8::try_from(level).ok()?, start: at, text_start: next_line(text, last) })
 }
 
 /// First byte of the line after the one that `at` is in. A lone carriage return ends a line in Markdown.
@@ -400,6 +414,19 @@ mod tests {
         let text = "---\n# no: 1\n---\n# A\n> # no\n\n- # no\n\n    # no\n\n<!--\n# no\n-->\n\n%%\n# no\n%%\n\n~~~\n# no\n~~~\n\nB\n---\ntext\n";
         let found: Vec<_> = sections(text).into_iter().map(|s| (s.heading, s.level)).collect();
         assert_eq!(found, [("A".to_owned(), 1), ("B".to_owned(), 2)]);
+    }
+
+    #[test]
+    fn headings_in_html_are_headings() {
+        let text = "<h1>Ada</h1>\r\n\r\nx\r\n\r\n<h2><b>Voice</b></h2>\r\nLow.\r\n\r\n<!--\r\n<h2>no</h2>\r\n-->\r\n\r\n> <h2>no</h2>\r\n\r\n## Past\r\n";
+        let found: Vec<_> = sections(text).into_iter().map(|s| (s.heading, s.level)).collect();
+        assert_eq!(found, [("Ada".to_owned(), 1), ("Voice".to_owned(), 2), ("Past".to_owned(), 2)]);
+        let all = sections(text);
+        assert_eq!(
+            replace_section("<h2>V</h2>\nLow.\n", &sections("<h2>V</h2>\nLow.\n")[0], "High."),
+            "<h2>V</h2>\nHigh.\n"
+        );
+        assert!(text[named(&all, "voice").content.clone()].starts_with("Low.\r\n"));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use crate::domain::passage::old_mac_lines;
 use similar::{Algorithm, ChangeTag, DiffTag, TextDiff};
 
 /// How long the words of all hunks of one call may be compared; later hunks are then coarser, never wrong.
@@ -87,10 +88,12 @@ pub fn unified(path: &str, old: &str, new: &str) -> String {
     let name = |side: &str, text: &str| {
         if text.is_empty() { Cow::Borrowed("/dev/null") } else { Cow::Owned(format!("{side}/{path}")) }
     };
+    let shown = |text| old_mac_lines(text).map_or(Cow::Borrowed(text), Cow::Owned);
+    let (old_lines, new_lines) = (shown(old), shown(new));
     let diff = TextDiff::configure()
         .algorithm(Algorithm::Patience)
         .newline_terminated(true)
-        .diff_slices(&lines(old), &lines(new));
+        .diff_slices(&lines(&old_lines), &lines(&new_lines));
     diff.unified_diff().context_radius(3).header(&name("a", old), &name("b", new)).to_string()
 }
 
@@ -98,12 +101,14 @@ pub fn unified(path: &str, old: &str, new: &str) -> String {
 pub(crate) fn line_end_of(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text[..at].ends_with('\r') => "\r\n",
+        None if text.contains('\r') => "\r",
         _ => "\n",
     }
 }
 
+/// The lines of a text. Where no line feed ends one, carriage returns do, as in files of the old Mac OS.
 fn lines(text: &str) -> Vec<&str> {
-    text.split_inclusive('\n').collect()
+    text.split_inclusive(if text.contains('\n') { '\n' } else { '\r' }).collect()
 }
 
 fn changed_lines(old: &[&str], new: &[&str]) -> Vec<(Range<usize>, Range<usize>)> {
@@ -258,6 +263,8 @@ mod tests {
             unified("codex/a.md", old, new),
             "--- a/codex/a.md\n+++ b/codex/a.md\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"
         );
+        let old_mac = |text: &str| text.replace('\n', "\r");
+        assert_eq!(unified("codex/a.md", &old_mac(old), &old_mac(new)), unified("codex/a.md", old, new));
         assert_eq!(unified("n.md", "", "x\n"), "--- /dev/null\n+++ b/n.md\n@@ -0,0 +1 @@\n+x\n");
         assert_eq!(
             unified("n.md", "x", "x\n"),

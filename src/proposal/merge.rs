@@ -4,16 +4,21 @@
 //! can't both be kept the merge says so and gives both sides. Two changes that touch, or have only a space between them, count as one place:
 //! that asks the author once too often rather than once too seldom.
 //!
-//! Pure, and without a clock: the comparison bounds its own search, so that long texts which share little make large places in which both
-//! differ, never a wrong text. A file of 1 MB with some hundred changes takes hundredths of a second, one in which every paragraph was changed by both some
-//! seconds, and half a million lines of two words at random about fifteen. What comes out is made of the bytes of the three
+//! Pure, and without a clock, so that what was shown is what is written. Its time has a bound all the same: a place that both changed and that is too long to be
+//! compared by word ([`MOST_BY_WORD`]) is compared line by line where its lines are plainly the same ones, and else is one place in which both
+//! differ: never a wrong text. What comes out is made of the bytes of the three
 //! texts: line ends, byte order mark and a missing last line end are as the sides have them.
 
 mod align;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use align::Stretch;
+
+/// Longest place that is compared by word as a whole, in bytes. Longer ones are some hundred paragraphs that both sides changed without one between them
+/// that stayed: the time for them would grow with the square of their length.
+const MOST_BY_WORD: usize = 128 * 1024;
 
 /// What became of the two sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,6 +118,13 @@ impl Region {
             Text::Settled(_) => None,
         }
     }
+
+    fn settled(&self) -> Option<&str> {
+        match &self.text {
+            Text::Settled(text) => Some(text),
+            Text::Open(_) => None,
+        }
+    }
 }
 
 /// Returns the whole text with a choice for every open region, in order. `None`: one has no choice.
@@ -151,13 +163,59 @@ pub fn merge(base: &str, mine: &str, theirs: &str) -> Merged {
         let lines = whole.part(&stretch);
         match lines.obvious(&stretch) {
             Some(text) => regions.settled(&lines, text),
-            None => by_word(&lines, &mut regions),
+            None if lines.longest() <= MOST_BY_WORD => by_word(&lines, &mut regions),
+            None => by_line(&lines, &mut regions),
         }
     }
     regions.finish(mine)
 }
 
+/// A place that is too long to be compared by word as a whole: each of its lines by itself, or not at all.
+fn by_line(place: &Place, regions: &mut Regions) {
+    let Some(lines) = align::alike_lines(place.base, place.mine, place.theirs) else {
+        return regions.open(place);
+    };
+    for stretch in lines {
+        let line = place.part(&stretch);
+        match line.obvious(&stretch) {
+            Some(text) => regions.settled(&line, text),
+            None if line.longest() <= MOST_BY_WORD => by_word(&line, regions),
+            None => regions.open(&line),
+        }
+    }
+}
+
 fn by_word(lines: &Place, regions: &mut Regions) {
+    let mut found = Regions::default();
+    words_of(lines, &mut found);
+    let settled: Option<String> = found.done.iter().map(Region::settled).collect();
+    match settled {
+        Some(text) if is_doubled(lines, &text) => regions.open(lines),
+        Some(text) => regions.settled(lines, &text),
+        None => found.done.into_iter().for_each(|region| regions.add(region)),
+    }
+}
+
+/// Whether a line that both sides have added would stand there twice: they mean the same, so the author says which.
+fn is_doubled(place: &Place, merged: &str) -> bool {
+    let [base, mine, theirs, merged] = [place.base, place.mine, place.theirs, merged].map(lines_of);
+    let of = |lines: &HashMap<&str, usize>, line: &str| lines.get(line).copied().unwrap_or(0);
+    theirs.iter().any(|(line, in_theirs)| {
+        let in_mine = of(&mine, line);
+        !line.is_empty() && in_mine > 0 && of(&base, line) == 0 && of(&merged, line) > in_mine.max(*in_theirs)
+    })
+}
+
+/// How often each line stands in a text.
+fn lines_of(text: &str) -> HashMap<&str, usize> {
+    let mut lines = HashMap::new();
+    for line in text.lines() {
+        *lines.entry(line.trim()).or_default() += 1;
+    }
+    lines
+}
+
+fn words_of(lines: &Place, regions: &mut Regions) {
     for stretch in align::words(lines.base, lines.mine, lines.theirs) {
         let words = lines.part(&stretch);
         match words.obvious(&stretch) {
@@ -199,6 +257,11 @@ impl<'a> Place<'a> {
         }
     }
 
+    /// Bytes of the longest of the three texts.
+    fn longest(&self) -> usize {
+        self.base.len().max(self.mine.len()).max(self.theirs.len())
+    }
+
     fn ranges(&self) -> [Range<usize>; 3] {
         let [base, mine, theirs] = self.at;
         [base..base + self.base.len(), mine..mine + self.mine.len(), theirs..theirs + self.theirs.len()]
@@ -214,13 +277,20 @@ struct Regions {
 impl Regions {
     fn settled(&mut self, place: &Place, text: &str) {
         let [base, mine, theirs] = place.ranges();
-        if let Some(Region { text: Text::Settled(last), base: b, mine: m, theirs: t }) = self.done.last_mut()
-        {
-            last.push_str(text);
-            (b.end, m.end, t.end) = (base.end, mine.end, theirs.end);
-            return;
+        self.add(Region { base, mine, theirs, text: Text::Settled(text.to_owned()) });
+    }
+
+    fn add(&mut self, region: Region) {
+        match (&region.text, self.done.last_mut()) {
+            (
+                Text::Settled(text),
+                Some(Region { text: Text::Settled(last), base: b, mine: m, theirs: t }),
+            ) => {
+                last.push_str(text);
+                (b.end, m.end, t.end) = (region.base.end, region.mine.end, region.theirs.end);
+            }
+            _ => self.done.push(region),
         }
-        self.done.push(Region { base, mine, theirs, text: Text::Settled(text.to_owned()) });
     }
 
     fn open(&mut self, place: &Place) {

@@ -49,6 +49,11 @@ fn outside(path: &Path) -> io::Error {
 /// Writes `bytes` to `path`: temporary file in the same folder, flush, fsync, rename, fsync of the folder. Mode and owner are kept, and a
 /// symbolic link stays a link (its target is replaced, when it lies inside `root`). Folders that are missing are made.
 pub fn write(root: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_as(root, path, bytes, None)
+}
+
+/// The same, for a file that may not exist: then it is made with these permissions (see [`mode_of`]).
+pub(super) fn write_as(root: &Path, path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
     let target = resolve(root, path)?;
     match target.metadata() {
         Ok(found) if found.is_dir() => return Err(io::Error::from(io::ErrorKind::IsADirectory)),
@@ -58,7 +63,8 @@ pub fn write(root: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
         Ok(_) => {}
         Err(_) => make_folders(target.parent().unwrap_or(root))?,
     }
-    let mut file = AtomicWriteFile::open(&target)?;
+    let mode = mode.filter(|_| !target.exists());
+    let mut file = open(&target, mode)?;
     #[cfg(test)]
     super::crash::half(|half| file.write_all(half), bytes)?;
     file.write_all(bytes)?;
@@ -72,6 +78,33 @@ pub fn write(root: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     #[cfg(test)]
     super::crash::point();
     Ok(())
+}
+
+#[cfg(unix)]
+fn open(target: &Path, mode: Option<u32>) -> io::Result<AtomicWriteFile> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let Some(mode) = mode else { return AtomicWriteFile::open(target) };
+    // Never more open than it will be, not even while it is written.
+    let file = AtomicWriteFile::options().mode(mode & 0o777).open(target)?;
+    file.set_permissions(std::fs::Permissions::from_mode(mode & 0o777))?;
+    Ok(file)
+}
+
+#[cfg(not(unix))]
+fn open(target: &Path, _mode: Option<u32>) -> io::Result<AtomicWriteFile> {
+    AtomicWriteFile::open(target)
+}
+
+/// Returns the permissions of a file, where the system has them as bits.
+pub(super) fn mode_of(root: &Path, path: &Path) -> Option<u32> {
+    let found = resolve(root, path).and_then(|path| path.metadata()).ok()?;
+    #[cfg(unix)]
+    return Some(std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o777);
+    #[cfg(not(unix))]
+    return {
+        let _ = found;
+        None
+    };
 }
 
 /// Removes a file. Durable.

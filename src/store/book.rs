@@ -84,10 +84,16 @@ pub fn read(root: &Path) -> Result<Book, ReadError> {
             Err(warning) => book.warnings.push(warning),
         }
     }
+    book.old_mac = of_old_mac(pieces.iter().map(Piece::file)).collect();
     book.embedded = linked::follow(&mut pieces, &rules.words);
     book.name =
         root.file_name().map_or_else(|| "book".to_owned(), |name| name.to_string_lossy().into_owned());
     Ok(Draft { rules, book, chapters: vec![] }.finish(pieces, settings))
+}
+
+/// The files that have the line ends of the old Mac OS. A file that is not UTF-8 is never written, and is none of them.
+fn of_old_mac<'a>(files: impl Iterator<Item = &'a Loaded>) -> impl Iterator<Item = BookPath> {
+    files.filter(|file| file.is_old_mac && file.not_utf8.is_none()).map(|file| file.path.clone())
 }
 
 /// Leaves out plain text outside the manuscript, and links to files that are read anyway for the same purpose.
@@ -242,6 +248,8 @@ pub fn with_text(book: &Book, path: &BookPath, text: impl Into<Arc<str>>) -> Boo
     let file = Loaded::of(path.clone(), text.into(), &words);
     let mut book = book.clone();
     book.warnings.retain(|warning| &warning.path != path);
+    book.old_mac.remove(path);
+    book.old_mac.extend(of_old_mac(std::iter::once(&file)));
     if let Some(at) = book.chapters.iter().position(|chapter| &chapter.path == path) {
         let position = u32::try_from(at + 1).unwrap_or(u32::MAX);
         book.chapters[at] = chapter::chapter(&file, position);
@@ -287,7 +295,8 @@ fn rules_of(book: &Book, words: Vocabulary) -> Rules {
     let paths = || {
         let chapters = book.chapters.iter().map(|c| &c.path);
         let others = book.notes.iter().map(|n| &n.path).chain(&book.others);
-        chapters.chain(book.entries.iter().map(|e| &e.path)).chain(others)
+        let souls = book.entries.iter().filter_map(|e| e.soul.as_ref()).map(|soul| &soul.path);
+        chapters.chain(book.entries.iter().map(|e| &e.path)).chain(souls).chain(others)
     };
     let is_folder = |dir: &str| book.folders.iter().any(|folder| folder == dir);
     let top: Vec<String> = book.folders.iter().filter(|folder| !folder.contains('/')).cloned().collect();
@@ -485,6 +494,33 @@ mod tests {
         assert_eq!(mira.fields["role"], "ally");
         assert_eq!((mira.warnings[0].line, mira.warnings[0].column), (2, 11));
         assert_eq!(book.warnings, mira.warnings);
+    }
+
+    #[test]
+    fn a_role_under_its_own_heading_is_a_field_and_text_about_it_is_none() {
+        let role = |text: &str| {
+            let book = book(&[("codex/characters/juno.md", text)]);
+            book.entries[0].fields.get("role").and_then(|v| v.as_str()).map(str::to_owned)
+        };
+        assert_eq!(role("# Juno\n\n## Role\n\nantagonist\n\n## Wants\n\nx\n").as_deref(), Some("antagonist"));
+        assert_eq!(role("# Juno\nrole: ally\n\nRole\n----\nfoe\n").as_deref(), Some("ally"));
+        assert_eq!(role("# Juno\n\nRole\n----\nfoe\n").as_deref(), Some("foe"));
+        assert_eq!(role("# Juno\n\n## Role\n\nShe begins as a friend.\n\nThen not.\n"), None);
+        let many = book(&[("codex/characters.md", "# Cast\n\n## Ada\nx\n\n### Role\n\nfoe\n\n## Bo\ny\n")]);
+        let roles: Vec<_> = many.entries.iter().map(|e| e.fields.get("role").is_some()).collect();
+        assert_eq!(roles, [true, false]);
+    }
+
+    #[test]
+    fn a_day_that_no_calendar_has_is_a_warning_at_its_line() {
+        let book = book(&[
+            ("manuscript/01.md", "---\ntitle: One\ndate: 1892-02-30\n---\nText.\n"),
+            ("manuscript/02.md", "---\ndate: 1892-02-29\n---\nText.\n"),
+            ("manuscript/03.md", "---\ndate: 0312-13-40\n---\nText.\n"),
+        ]);
+        let warned: Vec<_> = book.warnings.iter().map(|w| (w.path.as_str(), w.line)).collect();
+        assert_eq!(warned, [("manuscript/01.md", 3)]);
+        assert!(book.warnings[0].message.starts_with("`date: 1892-02-30`"), "{:?}", book.warnings);
     }
 
     #[test]

@@ -27,6 +27,12 @@ pub enum JournalError {
         /// Which.
         path: BookPath,
     },
+    /// A file that would go is a link.
+    #[error("{path} is a link to another file, and is not removed; nothing was written")]
+    Link {
+        /// Which.
+        path: BookPath,
+    },
     /// There is no record to go by.
     #[error("the undo record of {id} is missing or can't be read")]
     NoRecord {
@@ -60,20 +66,40 @@ pub fn write(
     writes: &[Write],
 ) -> Result<Vec<Changed>, JournalError> {
     let before = past(root, id, step.number)?;
-    let files = writes.iter().map(|write| FileStep::new(root, write, &before)).collect();
+    let mut files: Vec<FileStep> = writes.iter().map(|write| FileStep::new(root, write, &before)).collect();
+    if let Some(file) = files.iter().find(|f| f.removes_a_link(root)) {
+        return Err(JournalError::Link { path: file.path.clone() });
+    }
+    keep_modes_of_moved(&mut files);
     let record = Record::new(id, step, files);
     if let Some(file) = record.files.iter().find(|f| !f.is(root, Side::Before)) {
         return Err(JournalError::Changed { path: file.path.clone() });
     }
     record.keep(root)?;
     if let Err(error) = record.go(root) {
-        if record.files.iter().all(|f| f.is(root, Side::Before)) {
+        let is_changed = |f: &FileStep| matches!(&error, JournalError::Changed { path } if *path == f.path);
+        if record.files.iter().all(|f| f.is(root, Side::Before) || is_changed(f)) {
             // Kept only where files could not be put back: then it is what they are put right from.
             let _ = record.forget(root);
         }
         return Err(error);
     }
     Ok(record.changes())
+}
+
+/// A file that moves keeps its permissions: one is made with the very text of one that goes, or is followed by it.
+fn keep_modes_of_moved(files: &mut [FileStep]) {
+    let goes = |f: &&FileStep| f.after.is_none();
+    let mode = |at: usize, file: &FileStep| {
+        let same_text = files.iter().filter(goes).find(|gone| gone.before == file.after);
+        same_text.or_else(|| files.get(at + 1).filter(goes)).and_then(|gone| gone.mode)
+    };
+    let is_new = |f: &FileStep| f.before.is_none() && f.mode.is_none();
+    let modes: Vec<Option<u32>> =
+        files.iter().enumerate().map(|(at, f)| if is_new(f) { mode(at, f) } else { f.mode }).collect();
+    for (file, mode) in files.iter_mut().zip(modes) {
+        file.mode = mode;
+    }
 }
 
 /// Returns, for every file that a proposal has changed, its text without and with the proposal: from the newest of the first `steps` steps that

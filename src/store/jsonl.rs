@@ -7,9 +7,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
 use super::atomic;
 
@@ -23,6 +22,8 @@ pub struct Lines<T> {
     pub records: Vec<T>,
     /// How many could not.
     pub skipped: usize,
+    /// How many of those are of a later version, and whole.
+    pub later: usize,
 }
 
 /// Reads a file; one that does not exist is empty.
@@ -31,19 +32,46 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> io::Result<Lines<T>> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => vec![],
         other => other?,
     };
-    let mut lines = Lines { records: vec![], skipped: 0 };
-    for line in bytes.split(|b| *b == b'\n').filter(|l| !l.trim_ascii().is_empty()) {
+    let mut lines = Lines { records: vec![], skipped: 0, later: 0 };
+    for line in split(&bytes) {
         match parse(line) {
-            Some(record) => lines.records.push(record),
-            None => lines.skipped += 1,
+            Parsed::Record(record) => lines.records.push(record),
+            Parsed::Later => {
+                lines.skipped += 1;
+                lines.later += 1;
+            }
+            Parsed::Broken => lines.skipped += 1,
         }
     }
     Ok(lines)
 }
 
-fn parse<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
-    let value: Value = serde_json::from_slice(line).ok()?;
-    (value.get("v")?.as_u64()? == u64::from(VERSION)).then(|| serde_json::from_value(value).ok())?
+/// Splits what a file holds into its lines; empty ones are left out.
+pub fn split(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty())
+}
+
+/// What a line turned out to be.
+pub(super) enum Parsed<T> {
+    Record(T),
+    /// A whole line of a version that this program does not know.
+    Later,
+    Broken,
+}
+
+/// Reads one line.
+pub(super) fn parse<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Parsed<T> {
+    #[derive(Deserialize)]
+    struct Version {
+        v: u64,
+    }
+    match serde_json::from_slice::<Version>(line) {
+        Ok(Version { v }) if v == u64::from(VERSION) => {
+            serde_json::from_slice(line).map_or(Parsed::Broken, Parsed::Record)
+        }
+        Ok(Version { v }) if v > u64::from(VERSION) => Parsed::Later,
+        _ => Parsed::Broken,
+    }
 }
 
 /// Appends records, durably: when this returns they are on the disk. Several processes may append to one file.
@@ -97,8 +125,6 @@ fn append_bytes(file: &mut File, mut bytes: Vec<u8>) -> io::Result<()> {
 mod tests {
     use std::fs;
 
-    use serde::Deserialize;
-
     use super::*;
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -145,7 +171,7 @@ mod tests {
         fs::write(&path, "{\"v\":2,\"word\":\"x\"}\n\n{\"v\":1,\"word\":\"y\",\"more\":1}\n[]\n\u{fffd}\n")
             .unwrap();
         let lines = read::<Word>(&path).unwrap();
-        assert_eq!((lines.records, lines.skipped), (vec![word("y")], 3));
+        assert_eq!((lines.records, lines.skipped, lines.later), (vec![word("y")], 3, 1));
     }
 
     #[test]

@@ -48,6 +48,9 @@ pub enum Event {
     Applied {
         /// The files, with their hashes.
         files: Vec<Changed>,
+        /// For every file of the proposal which of its hunks were chosen; nothing: all of them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        taken: Vec<Vec<bool>>,
     },
     /// The author refused it.
     Rejected {
@@ -107,6 +110,8 @@ pub struct Queued {
     pub at: String,
     /// How many steps changed its files: it was applied, undone, redone. The journal numbers them from 1.
     pub steps: usize,
+    /// For every file which of its hunks were chosen when it was applied; nothing: all of them.
+    pub taken: Vec<Vec<bool>>,
 }
 
 /// Everything that the queue holds.
@@ -156,6 +161,7 @@ impl Queue {
                     proposed_at,
                     at: line.at,
                     steps: 0,
+                    taken: vec![],
                 });
             }
             return fits;
@@ -174,7 +180,12 @@ impl Queue {
                 change.proposed = Some(proposed);
                 queued.proposal.edited = true;
             }
-            Event::Applied { .. } | Event::Redone { .. } => {
+            Event::Applied { taken, .. } => {
+                queued.status = Status::Applied;
+                queued.steps += 1;
+                queued.taken = taken;
+            }
+            Event::Redone { .. } => {
                 queued.status = Status::Applied;
                 queued.steps += 1;
             }
@@ -241,7 +252,7 @@ mod tests {
         let status = || load(root.path()).unwrap().items[0].status;
         assert_eq!(status(), Status::Pending);
         append(root.path(), &id, Event::Edited { file: 0, proposed: "role: friend\n".into() }).unwrap();
-        append(root.path(), &id, Event::Applied { files: vec![] }).unwrap();
+        append(root.path(), &id, Event::Applied { files: vec![], taken: vec![vec![true, false]] }).unwrap();
         assert_eq!(status(), Status::Applied);
         append(root.path(), &id, Event::Undone { files: vec![] }).unwrap();
         assert_eq!(status(), Status::Undone);
@@ -250,6 +261,7 @@ mod tests {
         let queue = load(root.path()).unwrap();
         assert_eq!(queue.skipped, 0);
         assert_eq!((queue.items[0].status, queue.items[0].steps), (Status::Applied, 3));
+        assert_eq!(queue.items[0].taken, [[true, false]]);
         assert!(queue.items[0].proposal.edited);
         assert_eq!(queue.items[0].proposal.files[0].text(), "role: friend\n");
         assert_eq!(queue.items[1].why.as_deref(), Some("too soon"));
@@ -259,7 +271,8 @@ mod tests {
     fn a_line_that_fits_nothing_is_counted_and_costs_nothing_else() {
         let root = tempfile::tempdir().unwrap();
         propose(root.path(), "p-1");
-        append(root.path(), &ProposalId::new("p-9"), Event::Applied { files: vec![] }).unwrap();
+        append(root.path(), &ProposalId::new("p-9"), Event::Applied { files: vec![], taken: vec![] })
+            .unwrap();
         append(root.path(), &ProposalId::new("p-1"), Event::Edited { file: 7, proposed: String::new() })
             .unwrap();
         let path = root.path().join(".scritorio/proposals.jsonl");

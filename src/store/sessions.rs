@@ -1,11 +1,22 @@
 //! Conversations: `.scritorio/sessions/<id>.jsonl`, only ever appended to.
 //!
 //! A turn is written twice: when it starts, so that the question survives a crash, and when it has ended, with everything that
-//! the next turn needs. A turn without an end was cut off; it is kept as running, without items.
+//! the next turn needs. A turn without an end was cut off; it is kept as running, without items. A question that was edited or asked again
+//! starts a turn that names the one whose place it takes. The older one stays in the file and leaves the conversation only when the newer
+//! one has an answer: a retry that fails costs nothing.
+//!
+//! Nothing here changes or drops a line. A line that a crash tore, or that a later version wrote, is left where it is, skipped and counted.
 
+mod bin;
+mod fork;
+mod glance;
+#[cfg(test)]
+#[cfg(unix)]
+mod kill_tests;
+
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,7 +26,14 @@ use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 
 use super::{home, jsonl};
 
+pub use bin::{delete, delete_for_ever, deleted, restore};
+pub use fork::fork;
+pub use glance::{Said, Summary, all_said, list, summary};
+
 const FOLDER: &str = "sessions";
+
+/// Longest name of a conversation, in characters.
+pub const MAX_TITLE: usize = 120;
 
 /// A turn with what the next one needs to go on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,10 +80,37 @@ pub struct Stretch {
     pub text: String,
 }
 
+/// Where a conversation was forked off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// From which conversation.
+    pub session: SessionId,
+    /// After which turn.
+    pub turn: TurnId,
+}
+
+/// A conversation as it was kept.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Session {
+    /// The name that the author gave it.
+    pub title: Option<String>,
+    /// Where it was forked off.
+    pub origin: Option<Origin>,
+    /// Its turns, oldest first.
+    pub turns: Vec<Kept>,
+    /// Turns that others have taken the place of, oldest first.
+    pub replaced: Vec<Kept>,
+    /// Lines that could not be read.
+    pub skipped: usize,
+    /// How many of those a later version wrote.
+    pub later: usize,
+}
+
+/// A line. The id names the turn, or the conversation where the line is about all of it.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     v: u32,
-    id: TurnId,
+    id: String,
     at: String,
     #[serde(flatten)]
     event: Event,
@@ -82,36 +127,110 @@ enum Event {
     Ended {
         kept: Box<Kept>,
     },
+    Named {
+        title: String,
+    },
+    Forked {
+        origin: Origin,
+    },
 }
 
 /// Notes that a turn has begun.
 pub fn start(root: &Path, session: &SessionId, turn: &Turn, preface: Preface) -> io::Result<()> {
-    append(root, session, &turn.id, Event::Started { turn: Box::new(turn.clone()), preface })
+    append(root, session, turn.id.as_str(), Event::Started { turn: Box::new(turn.clone()), preface })
 }
 
 /// Keeps a turn that is over.
 pub fn end(root: &Path, session: &SessionId, kept: Kept) -> io::Result<()> {
     let id = kept.turn.id.clone();
-    append(root, session, &id, Event::Ended { kept: Box::new(kept) })
+    append(root, session, id.as_str(), Event::Ended { kept: Box::new(kept) })
 }
 
-/// Reads the turns of a conversation, oldest first; one that does not exist has none. A turn that ran beside another one has words before it
-/// that its server was not sent, so that the next one must not continue from it: it counts as not kept by the server.
+/// Gives a conversation another name: one line, cut at [`MAX_TITLE`] characters. An empty one brings the first question back.
+pub fn rename(root: &Path, session: &SessionId, title: &str) -> io::Result<()> {
+    must_exist(root, session)?;
+    append(root, session, session.as_str(), Event::Named { title: one_line(title, MAX_TITLE) })
+}
+
+/// Reads the turns of a conversation, oldest first; one that does not exist has none.
 pub fn load(root: &Path, session: &SessionId) -> io::Result<Vec<Kept>> {
+    Ok(read(root, session)?.turns)
+}
+
+/// Reads a conversation; one that does not exist is empty. A turn that ran beside another one has words before it
+/// that its server was not sent, so that the next one must not continue from it: it counts as not kept by the server.
+pub fn read(root: &Path, session: &SessionId) -> io::Result<Session> {
+    let lines = jsonl::read::<Line>(&path(root, session)?)?;
+    let mut found = Session { skipped: lines.skipped, later: lines.later, ..Session::default() };
     let mut turns: Vec<Kept> = vec![];
+    let mut places: HashMap<TurnId, usize> = HashMap::new();
     let mut before: Option<TurnId> = None;
-    for line in jsonl::read::<Line>(&path(root, session)?)?.records {
-        let alone = before.replace(line.id.clone()).is_some_and(|id| id == line.id);
-        let kept = match line.event {
-            Event::Started { turn, preface } => Kept::started(*turn, preface),
-            Event::Ended { kept } => Kept { kept_by_server: kept.kept_by_server && alone, ..*kept },
+    for line in lines.records {
+        let (kept, is_end) = match line.event {
+            Event::Started { turn, preface } => (Kept::started(*turn, preface), false),
+            Event::Ended { kept } => (*kept, true),
+            Event::Named { title } => {
+                found.title = Some(title).filter(|title| !title.is_empty());
+                continue;
+            }
+            Event::Forked { origin } => {
+                found.origin = Some(origin);
+                continue;
+            }
         };
-        match turns.iter_mut().find(|t| t.turn.id == kept.turn.id) {
-            Some(known) => *known = Kept { preface: std::mem::take(&mut known.preface), ..kept },
-            None => turns.push(kept),
+        let id = kept.turn.id.clone();
+        let alone = before.replace(id.clone()).is_some_and(|before| before == id);
+        let kept = if is_end { Kept { kept_by_server: kept.kept_by_server && alone, ..kept } } else { kept };
+        if let Some(known) = places.get(&id).and_then(|place| turns.get_mut(*place)) {
+            *known = Kept { preface: std::mem::take(&mut known.preface), ..kept };
+        } else {
+            places.insert(id, turns.len());
+            turns.push(kept);
         }
     }
-    Ok(turns)
+    let stays = staying(turns.iter().map(|kept| Link::of(&kept.turn)));
+    for (kept, stays) in turns.into_iter().zip(stays) {
+        if stays { found.turns.push(kept) } else { found.replaced.push(kept) }
+    }
+    Ok(found)
+}
+
+/// What of a turn says whether it is a part of the conversation.
+struct Link<'a> {
+    id: &'a str,
+    replaces: Option<&'a str>,
+    answered: bool,
+}
+
+impl<'a> Link<'a> {
+    fn of(turn: &'a Turn) -> Self {
+        Self {
+            id: turn.id.as_str(),
+            replaces: turn.replaces.as_ref().map(TurnId::as_str),
+            answered: turn.is_answered(),
+        }
+    }
+}
+
+/// Says which turns are a part of the conversation. A turn that was answered takes the place of the one that it replaces, and of those that
+/// that one would have replaced. One without an answer takes the place only of others without one.
+fn staying<'a>(links: impl Iterator<Item = Link<'a>>) -> Vec<bool> {
+    let links: Vec<Link<'a>> = links.collect();
+    let places: HashMap<&str, usize> = links.iter().enumerate().map(|(at, link)| (link.id, at)).collect();
+    let mut stays = vec![true; links.len()];
+    for (at, link) in links.iter().enumerate() {
+        let mut next = link.replaces;
+        let mut last = at;
+        // Only backwards: a chain that a damaged file closes to a ring has an end.
+        while let Some(place) = next.and_then(|id| places.get(id)).copied().filter(|place| *place < last) {
+            if link.answered || !links[place].answered {
+                stays[place] = false;
+            }
+            last = place;
+            next = links[place].replaces;
+        }
+    }
+    stays
 }
 
 impl Kept {
@@ -132,29 +251,39 @@ pub fn exists(root: &Path, session: &SessionId) -> bool {
     path(root, session).is_ok_and(|p| p.is_file())
 }
 
-/// Lists the conversations, the one that was used last first.
-pub fn list(root: &Path) -> io::Result<Vec<SessionId>> {
-    let entries = match std::fs::read_dir(home::path(root, FOLDER)?) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
-        other => other?,
-    };
-    let mut found: Vec<(SystemTime, SessionId)> = vec![];
-    for entry in entries {
-        let entry = entry?;
-        let name = entry.file_name();
-        let Some(id) = name.to_str().and_then(|n| n.strip_suffix(".jsonl")) else { continue };
-        if home::file_name(id, "").is_ok() {
-            found.push((entry.metadata()?.modified()?, SessionId::new(id)));
-        }
+fn must_exist(root: &Path, session: &SessionId) -> io::Result<()> {
+    if exists(root, session) {
+        return Ok(());
     }
-    found.sort_by(|a, b| b.cmp(a));
-    Ok(found.into_iter().map(|(_, id)| id).collect())
+    Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no conversation {session}")))
 }
 
-fn append(root: &Path, session: &SessionId, turn: &TurnId, event: Event) -> io::Result<()> {
+/// Puts words on one line, and cuts them between words after so many characters.
+pub(super) fn one_line(words: &str, most: usize) -> String {
+    let mut line = String::new();
+    for word in words.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        let length = line.chars().count();
+        if length > 0 && length + 1 + word.chars().count() > most {
+            line.push_str("...");
+            return line;
+        }
+        if length > 0 {
+            line.push(' ');
+        }
+        line.extend(word.chars().take(most));
+    }
+    line
+}
+
+fn append(root: &Path, session: &SessionId, id: &str, event: Event) -> io::Result<()> {
     home::make(root, &format!("{FOLDER}/{}", home::file_name(session.as_str(), ".jsonl")?))?;
-    let line = Line { v: jsonl::VERSION, id: turn.clone(), at: super::now(), event };
-    jsonl::append(&path(root, session)?, &[line])
+    jsonl::append(&path(root, session)?, &[Line::now(id, event)])
+}
+
+impl Line {
+    fn now(id: &str, event: Event) -> Self {
+        Self { v: jsonl::VERSION, id: id.to_owned(), at: super::now(), event }
+    }
 }
 
 fn path(root: &Path, session: &SessionId) -> io::Result<PathBuf> {
@@ -168,9 +297,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::domain::conversation::{TurnStatus, Usage};
+    use crate::domain::conversation::{Failure, FailureKind, TurnStatus, Usage};
 
-    fn turn(id: &str, question: &str, status: TurnStatus) -> Turn {
+    pub(super) fn turn(id: &str, question: &str, status: TurnStatus) -> Turn {
         Turn {
             id: TurnId::new(id),
             asked_at: "2026-01-01T00:00:00.000Z".into(),
@@ -179,6 +308,7 @@ mod tests {
             model: "offline".into(),
             question: question.into(),
             read_to: None,
+            replaces: None,
             selection: None,
             tools: vec![],
             answer: String::new(),
@@ -193,7 +323,7 @@ mod tests {
         }
     }
 
-    fn preface() -> Preface {
+    pub(super) fn preface() -> Preface {
         Preface {
             told: vec![ProposalId::new("p-1")],
             fates: vec!["rejected".into()],
@@ -201,7 +331,7 @@ mod tests {
         }
     }
 
-    fn kept(id: &str) -> Kept {
+    pub(super) fn kept(id: &str) -> Kept {
         Kept {
             turn: Turn { answer: "Ilse.".into(), ..turn(id, "Who?", TurnStatus::Done) },
             items: vec![json!({"type": "reasoning", "encrypted_content": "x", "z": 1, "a": [null]})],
@@ -262,24 +392,6 @@ mod tests {
     }
 
     #[test]
-    fn the_conversation_that_was_used_last_comes_first() {
-        let root = tempfile::tempdir().unwrap();
-        assert!(list(root.path()).unwrap().is_empty());
-        for (id, seconds) in [("s-1", 30), ("s-2", 10), ("s-3", 20)] {
-            start(root.path(), &SessionId::new(id), &turn("t-1", "?", TurnStatus::Running), preface())
-                .unwrap();
-            let file = fs::File::options()
-                .write(true)
-                .open(root.path().join(format!(".scritorio/sessions/{id}.jsonl")))
-                .unwrap();
-            file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
-        }
-        fs::write(root.path().join(".scritorio/sessions/notes.txt"), "").unwrap();
-        let ids: Vec<_> = list(root.path()).unwrap().iter().map(ToString::to_string).collect();
-        assert_eq!(ids, ["s-1", "s-3", "s-2"]);
-    }
-
-    #[test]
     fn an_id_that_is_a_path_is_refused() {
         let root = tempfile::tempdir().unwrap();
         assert!(load(root.path(), &SessionId::new("../../x")).is_err());
@@ -288,5 +400,144 @@ mod tests {
                 .is_err()
         );
         assert!(!exists(root.path(), &SessionId::new("..")));
+    }
+
+    pub(super) const HERE: &str = "s-1";
+
+    /// A question and what came of it; `replaces` names the turn whose place it takes.
+    pub(super) fn talk(root: &Path, id: &str, status: TurnStatus, replaces: Option<&str>) {
+        let session = SessionId::new(HERE);
+        let mut kept = kept(id);
+        kept.turn.question = format!("Question {id}");
+        kept.turn.replaces = replaces.map(TurnId::new);
+        let begun = Turn { status: TurnStatus::Running, answer: String::new(), ..kept.turn.clone() };
+        start(root, &session, &begun, Preface::default()).unwrap();
+        if matches!(status, TurnStatus::Failed(_)) {
+            kept.turn.answer = String::new();
+        }
+        kept.turn.status = status;
+        if kept.turn.status != TurnStatus::Running {
+            end(root, &session, kept).unwrap();
+        }
+    }
+
+    fn failed() -> TurnStatus {
+        let (message, hint) = ("No network.".into(), "Connect it.".into());
+        TurnStatus::Failed(Failure { kind: FailureKind::Provider, message, hint })
+    }
+
+    pub(super) fn ids(turns: &[Kept]) -> Vec<&str> {
+        turns.iter().map(|kept| kept.turn.id.as_str()).collect()
+    }
+
+    #[test]
+    fn an_edited_question_takes_the_place_of_the_last_and_nothing_is_lost() {
+        let root = tempfile::tempdir().unwrap();
+        talk(root.path(), "t-1", TurnStatus::Done, None);
+        talk(root.path(), "t-2", TurnStatus::Done, None);
+        talk(root.path(), "t-3", TurnStatus::Done, Some("t-2"));
+        let session = read(root.path(), &SessionId::new(HERE)).unwrap();
+        assert_eq!(ids(&session.turns), ["t-1", "t-3"]);
+        assert_eq!(ids(&session.replaced), ["t-2"]);
+        assert_eq!(session.replaced[0].turn.question, "Question t-2");
+        assert!(session.turns[1].kept_by_server);
+    }
+
+    #[test]
+    fn a_retry_that_fails_leaves_the_answer_there_was() {
+        let root = tempfile::tempdir().unwrap();
+        let now = || {
+            let turns = load(root.path(), &SessionId::new(HERE)).unwrap();
+            ids(&turns).join(" ")
+        };
+        talk(root.path(), "t-1", TurnStatus::Done, None);
+        talk(root.path(), "t-2", failed(), Some("t-1"));
+        assert_eq!(now(), "t-1 t-2");
+        talk(root.path(), "t-3", failed(), Some("t-2"));
+        assert_eq!(now(), "t-1 t-3", "one failure is enough");
+        talk(root.path(), "t-4", TurnStatus::Running, Some("t-3"));
+        assert_eq!(now(), "t-1 t-4");
+        talk(root.path(), "t-5", TurnStatus::Done, Some("t-4"));
+        assert_eq!(now(), "t-5");
+    }
+
+    #[test]
+    fn a_damaged_file_whose_turns_replace_each_other_is_read_to_its_end() {
+        let root = tempfile::tempdir().unwrap();
+        talk(root.path(), "t-1", TurnStatus::Done, Some("t-2"));
+        talk(root.path(), "t-2", TurnStatus::Done, Some("t-1"));
+        talk(root.path(), "t-3", TurnStatus::Done, Some("t-3"));
+        let turns = load(root.path(), &SessionId::new(HERE)).unwrap();
+        assert_eq!(ids(&turns), ["t-2", "t-3"]);
+    }
+
+    #[test]
+    fn a_name_is_one_line_and_the_last_one_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let session = SessionId::new(HERE);
+        let refused = rename(root.path(), &session, "x").unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::NotFound);
+        assert!(!root.path().join(home::NAME).exists());
+        talk(root.path(), "t-1", TurnStatus::Done, None);
+        let title = || read(root.path(), &session).unwrap().title;
+        assert_eq!(title(), None);
+        rename(root.path(), &session, "  The\nlamp\u{1b} and Mira ").unwrap();
+        assert_eq!(title().as_deref(), Some("The lamp and Mira"));
+        rename(root.path(), &session, &"long words ".repeat(40)).unwrap();
+        assert!(title().unwrap().chars().count() <= MAX_TITLE + 3);
+        rename(root.path(), &session, "").unwrap();
+        assert_eq!(title(), None);
+    }
+
+    #[test]
+    fn a_name_that_was_given_while_a_turn_ran_does_not_part_it_from_its_server() {
+        let root = tempfile::tempdir().unwrap();
+        let session = SessionId::new(HERE);
+        start(root.path(), &session, &turn("t-1", "?", TurnStatus::Running), preface()).unwrap();
+        rename(root.path(), &session, "Named").unwrap();
+        end(root.path(), &session, kept("t-1")).unwrap();
+        assert!(load(root.path(), &session).unwrap()[0].kept_by_server);
+    }
+
+    #[test]
+    fn a_file_cut_at_any_byte_opens_and_goes_on() {
+        let root = tempfile::tempdir().unwrap();
+        let session = SessionId::new(HERE);
+        talk(root.path(), "t-1", TurnStatus::Done, None);
+        let whole_lines = fs::read(path(root.path(), &session).unwrap()).unwrap().len();
+        rename(root.path(), &session, "Ilse Søndergaard").unwrap();
+        talk(root.path(), "t-2", TurnStatus::Done, Some("t-1"));
+        let file = path(root.path(), &session).unwrap();
+        let whole = fs::read(&file).unwrap();
+        for cut in whole_lines..whole.len() {
+            fs::write(&file, &whole[..cut]).unwrap();
+            let before = read(root.path(), &session).unwrap();
+            let all: Vec<_> = before.turns.iter().chain(&before.replaced).collect();
+            assert!(
+                all.iter().any(|k| k.turn.id.as_str() == "t-1" && k.turn.answer == "Ilse."),
+                "cut at {cut}"
+            );
+            assert!(before.skipped <= 1 && before.later == 0, "cut at {cut}");
+            talk(root.path(), "t-9", TurnStatus::Done, None);
+            let after = read(root.path(), &session).unwrap();
+            assert_eq!(after.turns.last().map(|k| k.turn.id.as_str()), Some("t-9"), "cut at {cut}");
+            assert_eq!(after.turns.len(), before.turns.len() + 1, "cut at {cut}");
+            assert!(after.skipped <= 1, "cut at {cut}");
+            assert!(fs::read(&file).unwrap().starts_with(&whole[..cut]), "nothing is taken away");
+        }
+    }
+
+    #[test]
+    fn lines_of_a_later_version_are_counted_and_stay() {
+        let root = tempfile::tempdir().unwrap();
+        let session = SessionId::new(HERE);
+        talk(root.path(), "t-1", TurnStatus::Done, None);
+        let file = path(root.path(), &session).unwrap();
+        let later = "{\"v\":2,\"id\":\"t-2\",\"event\":\"sung\"}\n";
+        fs::write(&file, fs::read_to_string(&file).unwrap() + later).unwrap();
+        talk(root.path(), "t-3", TurnStatus::Done, None);
+        let found = read(root.path(), &session).unwrap();
+        assert_eq!((ids(&found.turns), found.skipped, found.later), (vec!["t-1", "t-3"], 1, 1));
+        assert!(fs::read_to_string(&file).unwrap().contains(later));
     }
 }

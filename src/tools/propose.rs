@@ -4,6 +4,7 @@ mod create;
 mod field;
 mod near;
 mod note;
+mod own;
 mod persona;
 mod relationship;
 mod revise;

@@ -105,7 +105,12 @@ impl Registry {
                 offered: self.specs().map(|s| s.name.to_owned()).collect(),
             });
         };
-        run(desk, arguments)
+        let mut outcome = run(desk, arguments)?;
+        // Whatever a handler made of the text as it was read, the file keeps its line ends.
+        for file in outcome.proposal.iter_mut().flat_map(|proposal| &mut proposal.files) {
+            file.keep_line_ends(desk.book);
+        }
+        Ok(outcome)
     }
 
     /// Adds a tool that reads the author's prose.

@@ -12,7 +12,7 @@ use crate::canon::relations::Graph;
 use crate::domain::book::Book;
 use crate::domain::ids::{BookPath, ProposalId};
 use crate::workbench::money::Standing;
-use crate::workbench::{PastConversation, QueuedProposal, Recovered};
+use crate::workbench::{QueuedProposal, Recovered, Summary};
 
 use super::chat::Chat;
 use super::codex::CodexPane;
@@ -51,8 +51,8 @@ pub(super) struct App {
     pub(super) proposals: HashMap<ProposalId, QueuedProposal>,
     /// Proposals in the order in which they were made.
     pub(super) queue: Vec<ProposalId>,
-    /// Earlier conversations, the latest first.
-    pub(super) past: Vec<PastConversation>,
+    /// All conversations, the one that was used last first.
+    pub(super) past: Vec<Summary>,
     /// The author's own themes: name and text.
     pub(super) own_themes: Vec<(String, String)>,
     /// Who and what belongs together, as read last.
@@ -197,7 +197,8 @@ impl App {
 
     /// Whether anything on screen moves by itself.
     pub(super) fn moves(&self) -> bool {
-        self.chat.is_busy() || self.notice.is_some() || !self.waiting.is_empty()
+        let settles = self.chat.is_settling() && self.areas().chat.is_some();
+        self.chat.is_busy() || settles || self.notice.is_some() || !self.waiting.is_empty()
     }
 
     /// Lays the cards of all proposals out again.

@@ -1,6 +1,6 @@
 //! State of the chat pane: the conversation, where the author is in it, the input, the captured selection.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,15 +11,23 @@ use super::conversation::{Frame, TurnView};
 use super::theme::Theme;
 use super::turn_lines::{Stop, What};
 
+/// Bytes of turns out of sight that are laid out in one frame.
+const SHARE: usize = 16 * 1024;
+
 /// The chat pane.
+#[expect(clippy::struct_excessive_bools, reason = "each says something else of the conversation")]
 pub(super) struct Chat {
     /// Id of the board member that the next question goes to.
     pub(super) persona: String,
     pub(super) session: Option<SessionId>,
     /// Whether the conversation is on disk.
     pub(super) stored: bool,
-    /// The earlier conversation that the author chose to go on with.
-    pub(super) wanted: Option<SessionId>,
+    /// The earlier conversation that the author chose to go on with, and the message in it that she wants to see.
+    pub(super) wanted: Option<(SessionId, Option<TurnId>)>,
+    /// The last question is being edited: sending takes its place.
+    pub(super) editing: bool,
+    /// What the running turn takes the place of, until it has an answer.
+    pub(super) aside: Vec<TurnView>,
     pub(super) turns: Vec<TurnView>,
     /// Whether a turn says which tier it used.
     pub(super) tiers: bool,
@@ -38,8 +46,12 @@ pub(super) struct Chat {
     pub(super) top: Option<usize>,
     /// The stop that is walked to: turn and place in its stops.
     pub(super) at: Option<(usize, usize)>,
-    /// Lines of every turn, as laid out last.
+    /// Lines of every turn, as laid out last, or as guessed.
     pub(super) heights: Vec<usize>,
+    /// Turns whose lines are guessed.
+    guessed: BTreeSet<usize>,
+    /// The turn to scroll to.
+    pub(super) show: Option<TurnId>,
     /// Rows of the conversation area, as drawn last.
     pub(super) height: usize,
     /// When the last question was sent.
@@ -58,6 +70,8 @@ impl Chat {
             session: None,
             stored: false,
             wanted: None,
+            editing: false,
+            aside: vec![],
             turns: vec![],
             tiers: true,
             running: None,
@@ -69,6 +83,8 @@ impl Chat {
             top: None,
             at: None,
             heights: vec![],
+            guessed: BTreeSet::new(),
+            show: None,
             height: 0,
             asked_at: None,
             from_start: false,
@@ -99,7 +115,8 @@ impl Chat {
         self.input.insert_str(text);
     }
 
-    /// Lays every turn out for a width; finished ones are laid out only once.
+    /// Lays out what is on screen and around it; finished turns only once. Of the rest a little is laid out in every frame, and what is not
+    /// yet counts with a guess: a frame costs the same in a conversation of any length. What the author looks at stays where it is.
     pub(super) fn lay_out(
         &mut self,
         (width, height): (u16, u16),
@@ -111,11 +128,20 @@ impl Chat {
         let tiers = self.tiers;
         let frame =
             Frame { width, theme, details, tiers, spin, proposals, review_key: review_key.to_owned() };
-        self.heights.clear();
-        for turn in &mut self.turns {
-            self.heights.push(turn.lay_out(&frame).lines.len());
+        let shown =
+            self.show.take().and_then(|id| self.turns.iter().position(|t| t.id.as_ref() == Some(&id)));
+        if let Some(turn) = shown {
+            self.at = Some((turn, 0));
         }
+        let anchor = shown.map(|turn| (turn, 0)).or_else(|| self.top.map(|top| self.place_of(top)));
         self.height = usize::from(height);
+        self.measure(&frame);
+        self.lay_out_around(anchor, &frame);
+        self.lay_out_some(&frame);
+        if let Some((turn, line)) = anchor {
+            let known = self.heights.get(turn).copied().unwrap_or(0);
+            self.top = Some(self.start_of(turn) + line.min(known.saturating_sub(1)));
+        }
         if let Some(top) = self.top
             && top >= self.last_top()
         {
@@ -125,6 +151,85 @@ impl Chat {
             let last = self.heights.last().copied().unwrap_or(0);
             self.top = (last > self.height).then(|| self.total() - last);
         }
+    }
+
+    /// Counts the lines of every turn, and notes which of them are a guess.
+    fn measure(&mut self, frame: &Frame<'_>) {
+        self.heights.clear();
+        self.guessed.clear();
+        for (index, turn) in self.turns.iter_mut().enumerate() {
+            let height =
+                if turn.state.is_live() { Some(turn.lay_out(frame).lines.len()) } else { turn.height(frame) };
+            if height.is_none() {
+                self.guessed.insert(index);
+            }
+            self.heights.push(height.unwrap_or_else(|| turn.guess(frame.width)));
+        }
+    }
+
+    /// Lays out what is on screen, and two screens before and after it, so that a page is turned by what is known.
+    fn lay_out_around(&mut self, anchor: Option<(usize, usize)>, frame: &Frame<'_>) {
+        let margin = self.height * 2;
+        let (first, mut down) = match anchor {
+            Some((turn, line)) => (turn, line + self.height + margin),
+            None => (self.turns.len(), 0),
+        };
+        for turn in first..self.turns.len() {
+            if down == 0 {
+                break;
+            }
+            down = down.saturating_sub(self.lay_out_turn(turn, frame));
+        }
+        // What was asked for beyond the end stands before it.
+        let mut up = margin + if anchor.is_some() { down.min(self.height) } else { self.height };
+        for turn in (0..first).rev() {
+            if up == 0 {
+                break;
+            }
+            up = up.saturating_sub(self.lay_out_turn(turn, frame));
+        }
+    }
+
+    /// Lays out a part of what is left, the latest first.
+    fn lay_out_some(&mut self, frame: &Frame<'_>) {
+        let mut room = SHARE;
+        while room > 0
+            && let Some(turn) = self.guessed.last().copied()
+        {
+            room = room.saturating_sub(self.turns.get(turn).map_or(0, TurnView::weight).max(1));
+            self.lay_out_turn(turn, frame);
+        }
+    }
+
+    fn lay_out_turn(&mut self, index: usize, frame: &Frame<'_>) -> usize {
+        if self.guessed.remove(&index)
+            && let (Some(turn), Some(height)) = (self.turns.get_mut(index), self.heights.get_mut(index))
+        {
+            *height = turn.lay_out(frame).lines.len();
+        }
+        self.heights.get(index).copied().unwrap_or(0)
+    }
+
+    /// Whether a part of the conversation is not laid out yet.
+    pub(super) fn is_settling(&self) -> bool {
+        !self.guessed.is_empty()
+    }
+
+    /// Returns the turn that holds a line of the conversation, and the line in it.
+    pub(super) fn place_of(&self, line: usize) -> (usize, usize) {
+        let mut first = 0;
+        for (turn, height) in self.heights.iter().enumerate() {
+            if line < first + height {
+                return (turn, line - first);
+            }
+            first += height;
+        }
+        (self.heights.len().saturating_sub(1), 0)
+    }
+
+    /// Returns the line on which a turn begins.
+    fn start_of(&self, turn: usize) -> usize {
+        self.heights.iter().take(turn).sum()
     }
 
     /// Returns the number of lines of the conversation.

@@ -19,6 +19,8 @@ use super::widgets::markdown::Streaming;
 pub(super) struct TurnView {
     /// Identity; `None` until the turn has begun.
     pub(super) id: Option<TurnId>,
+    /// The turn that it takes the place of.
+    pub(super) replaces: Option<TurnId>,
     pub(super) persona: String,
     pub(super) question: String,
     pub(super) selection: Option<SelectionMeta>,
@@ -27,6 +29,8 @@ pub(super) struct TurnView {
     pub(super) raw: String,
     /// The answer with checked quotes, once the turn is over.
     pub(super) grounded: Option<Grounded>,
+    /// Its quotes are still to be checked against the book.
+    pub(super) unchecked: bool,
     pub(super) proposals: Vec<ProposalId>,
     pub(super) state: State,
     pub(super) round: (u32, u32),
@@ -114,12 +118,14 @@ impl TurnView {
     pub(super) fn asked(persona: String, question: String, selection: Option<SelectionMeta>) -> Self {
         Self {
             id: None,
+            replaces: None,
             persona,
             question,
             selection,
             tools: vec![],
             raw: String::new(),
             grounded: None,
+            unchecked: false,
             proposals: vec![],
             state: State::Waiting,
             round: (1, 0),
@@ -143,10 +149,17 @@ impl TurnView {
         view
     }
 
+    /// Takes its quotes, checked against the book.
+    pub(super) fn check(&mut self, grounded: Grounded) {
+        self.grounded = Some(grounded);
+        self.touched = true;
+    }
+
     /// Takes over what was kept of a turn that is over.
     pub(super) fn finish(&mut self, finished: Finished) {
         let turn = finished.turn;
         self.id = Some(turn.id);
+        self.replaces = turn.replaces;
         self.tools = turn.tools;
         self.raw = turn.answer;
         self.grounded = Some(finished.grounded);
@@ -163,6 +176,15 @@ impl TurnView {
         };
         self.streaming = Streaming::default();
         self.cache = None;
+    }
+
+    /// Whether anything came of it that can be read.
+    pub(super) fn is_answered(&self) -> bool {
+        match self.state {
+            State::Done => true,
+            State::Cancelled => !self.raw.trim().is_empty(),
+            _ => false,
+        }
     }
 
     /// Takes one event of the running turn.
@@ -200,6 +222,23 @@ impl TurnView {
                 self.raw = ended.turn.answer;
             }
         }
+    }
+
+    /// Returns the number of its lines, if it is laid out for this width, theme and state.
+    pub(super) fn height(&self, frame: &Frame<'_>) -> Option<usize> {
+        let (key, laid) = self.cache.as_ref()?;
+        (!self.touched && key.fits(self, frame)).then_some(laid.lines.len())
+    }
+
+    /// Returns about how many lines it will have: as many as it had, else by its length.
+    pub(super) fn guess(&self, width: u16) -> usize {
+        let by_length = || 5 + self.tools.len() * 2 + self.weight() / usize::from(width.max(8)) * 5 / 4;
+        self.laid().map_or_else(by_length, |laid| laid.lines.len())
+    }
+
+    /// Returns the bytes of question and answer.
+    pub(super) fn weight(&self) -> usize {
+        self.question.len() + self.raw.len()
     }
 
     /// Lays the turn out, unless it is already laid out for this width, theme and state.

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use crate::domain::codex::EntryType;
-use crate::domain::ids::{BookPath, ProposalId, SessionId};
+use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::workbench::Ask;
 use crate::workbench::rename::Found;
 
 use super::document::Place;
-use super::msg::{TypedKey, Verdict};
+use super::msg::{SessionVerb, TypedKey, Verdict};
 
 /// Something to do.
 #[derive(Debug)]
@@ -60,10 +60,18 @@ pub(super) enum Effect {
     Index,
     /// Read the queue of proposals.
     ReadProposals,
-    /// List the earlier conversations.
+    /// List the conversations.
     ListConversations,
+    /// List the deleted conversations, to bring one back.
+    ListDeleted,
+    /// Look for words in all conversations.
+    SearchConversations(String),
+    /// Do something with a conversation.
+    Session(SessionVerb),
     /// Read a conversation, the newest when none is named.
     ReadConversation(Option<SessionId>),
+    /// Check quotes of a conversation: for each turn its answer and the files that were read in it.
+    CheckQuotes(SessionId, Vec<(TurnId, String, Vec<BookPath>)>),
     /// Make a chapter of this title, then open it.
     NewChapter(String),
     /// Make a Codex entry from the template, then open it.

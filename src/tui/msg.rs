@@ -7,6 +7,7 @@ use std::time::Instant;
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::agent::event::TurnEvent;
+use crate::agent::grounding::Grounded;
 use crate::canon::mentions::Names;
 use crate::canon::relations::Graph;
 use crate::domain::book::Book;
@@ -14,7 +15,7 @@ use crate::domain::codex::EntryType;
 use crate::domain::conversation::Failure;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::workbench::{
-    Document, Evidence, Finished, Hit, PastConversation, Peek, QueuedProposal, Recovered,
+    Document, Evidence, Finished, Hit, Passage, Peek, QueuedProposal, Recovered, Summary,
 };
 
 use crate::workbench::models::ModelList;
@@ -63,12 +64,22 @@ pub(super) enum Msg {
     Turn(Box<TurnEvent>),
     /// A turn is over and was kept.
     Finished(Box<Finished>),
-    /// The earlier conversations were listed.
-    Past(Vec<PastConversation>),
-    /// Go on with an earlier conversation.
-    GoOnWith(SessionId),
-    /// An earlier conversation was read.
-    Conversation(SessionId, Vec<Finished>),
+    /// The conversations were listed.
+    Past(Vec<Summary>),
+    /// Go on with an earlier conversation, and show a message of it.
+    GoOnWith(SessionId, Option<TurnId>),
+    /// Do something with a conversation.
+    Session(SessionVerb),
+    /// It was done: what to tell, and the conversation to go on with; or why not.
+    SessionDone(SessionVerb, Result<(String, Option<SessionId>), String>),
+    /// Look for words in all conversations.
+    SearchConversations(String),
+    /// What was found for these words.
+    Passages(String, Vec<Passage>),
+    /// An earlier conversation was read. The quotes of so many turns from its start are not checked yet.
+    Conversation(SessionId, Vec<Finished>, usize),
+    /// The quotes of some of its turns were checked against the book as it is now.
+    QuotesChecked(SessionId, Vec<(TurnId, Grounded)>),
     /// The prompt was built.
     Peeked(Result<Box<Peek>, Failure>),
     /// The queue of proposals was read.
@@ -117,8 +128,8 @@ pub(super) enum Msg {
     Judge(Verdict),
     /// Open the popup of a proposal.
     Review(ProposalId),
-    /// Open the popup of the next or the previous proposal in the queue, in place of the one on top.
-    ReviewBeside(ProposalId, bool),
+    /// Open the popup of another proposal in the queue, in place of the one on top.
+    ReviewBeside(ProposalId, Beside),
     /// Put text on the clipboard.
     CopyText(String),
     /// Put the cursor on a line of the open document, from 1.
@@ -175,11 +186,23 @@ impl std::fmt::Debug for TypedKey {
     }
 }
 
-/// What the author decided about a proposal.
+/// Which proposal of the queue, seen from one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beside {
+    /// The one after it, decided or not.
+    Next,
+    /// The one before it, decided or not.
+    Previous,
+    /// The next one that is not decided; after the last the first.
+    Waiting,
+}
+
+/// What the author decided about a proposal. What is accepted comes with the stamp of the texts that the author has seen
+/// ([`stamp`](super::review::stamp)): others are not written.
 #[derive(Debug, Clone)]
 pub(super) enum Verdict {
     /// Accept, with the chosen hunks of each file.
-    Accept(ProposalId, Vec<Vec<bool>>),
+    Accept(ProposalId, Vec<Vec<bool>>, String),
     /// Reject, with a word why.
     Reject(ProposalId, Option<String>),
     /// Undo an applied one.
@@ -191,9 +214,37 @@ pub(super) enum Verdict {
     /// Settle a file that both have changed: which, the text that was chosen over, the whole text as it should be.
     Resolve(ProposalId, usize, String, String),
     /// Settle files that both have changed, then accept.
-    Settle(ProposalId, Vec<(usize, String, String)>, Vec<Vec<bool>>),
-    /// Accept several, each with its chosen hunks, if its texts still have this stamp.
+    Settle(ProposalId, Vec<(usize, String, String)>, Vec<Vec<bool>>, String),
+    /// Accept several, each with its chosen hunks.
     AcceptAll(Vec<(ProposalId, Vec<Vec<bool>>, String)>),
+}
+
+/// What the author wants done with a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum SessionVerb {
+    /// Give it a name.
+    Rename(SessionId, String),
+    /// Make another one that goes on after a message, the last where none is named.
+    Fork(SessionId, Option<TurnId>),
+    /// Delete it; `true`: for ever.
+    Delete(SessionId, bool),
+    /// Bring it back.
+    Restore(SessionId),
+    /// Write it to this file.
+    Export(SessionId, String),
+}
+
+impl SessionVerb {
+    /// Returns the conversation that it is about.
+    pub(super) fn session(&self) -> &SessionId {
+        match self {
+            Self::Rename(session, _)
+            | Self::Fork(session, _)
+            | Self::Delete(session, _)
+            | Self::Restore(session)
+            | Self::Export(session, _) => session,
+        }
+    }
 }
 
 /// Why a document was not saved.

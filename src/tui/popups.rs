@@ -4,6 +4,7 @@ pub(super) mod board;
 pub(super) mod card;
 pub(super) mod chooser;
 pub(super) mod confirm;
+pub(super) mod conversations;
 pub(super) mod diff;
 pub(super) mod evidence;
 pub(super) mod field;
@@ -59,6 +60,8 @@ pub(super) enum Popup {
     Graph(graph::GraphPopup),
     /// The places of a name that is changed.
     Rename(Box<rename::RenamePopup>),
+    /// All conversations.
+    Conversations(Box<conversations::ConversationsPopup>),
 }
 
 /// What a popup says to a key. The same for every popup.
@@ -86,6 +89,7 @@ impl Popup {
             Self::Evidence(p) => p.key(key, keymap),
             Self::Graph(p) => p.key(key, keymap),
             Self::Rename(p) => p.key(key, keymap, now),
+            Self::Conversations(p) => p.key(key, keymap),
         }
     }
 
@@ -93,7 +97,11 @@ impl Popup {
     pub(super) fn claims(&self, command: &str, key: &KeyEvent) -> bool {
         let types = super::update::is_text(key);
         match self {
-            Self::Chooser(_) | Self::Field(_) | Self::Search(_) | Self::Timeline(_) => types,
+            Self::Chooser(_)
+            | Self::Field(_)
+            | Self::Search(_)
+            | Self::Timeline(_)
+            | Self::Conversations(_) => types,
             Self::Confirm(p) => types || command == "help" || (command == "quit" && p.asks_to_quit()),
             Self::Diff(p) => p.is_editing() && (types || command == "save"),
             Self::Text(_) => command == "help",
@@ -116,7 +124,8 @@ impl Popup {
             | Self::Search(_)
             | Self::Timeline(_)
             | Self::Evidence(_)
-            | Self::Graph(_) => false,
+            | Self::Graph(_)
+            | Self::Conversations(_) => false,
         }
     }
 
@@ -128,6 +137,7 @@ impl Popup {
             Self::Timeline(p) => p.paste(text),
             Self::Diff(p) => p.paste(text),
             Self::Search(p) => return Some(p.paste(text)),
+            Self::Conversations(p) => return p.paste(text),
             Self::Text(_) | Self::Confirm(_) | Self::Evidence(_) | Self::Graph(_) | Self::Rename(_) => {}
         }
         None
@@ -144,6 +154,7 @@ impl Popup {
             Self::Timeline(p) => p.step(rows),
             Self::Graph(p) => p.step(rows),
             Self::Rename(p) => p.step(rows),
+            Self::Conversations(p) => p.step(rows),
             Self::Confirm(_) | Self::Field(_) => {}
         }
     }
@@ -159,6 +170,7 @@ impl Popup {
             Self::Timeline(p) => p.lay_out(screen),
             Self::Graph(p) => p.lay_out(screen),
             Self::Rename(p) => p.lay_out(screen),
+            Self::Conversations(p) => p.lay_out(screen),
             Self::Confirm(_) | Self::Field(_) => {}
         }
     }
@@ -176,6 +188,7 @@ impl Popup {
             Self::Evidence(p) => p.draw(frame, theme),
             Self::Graph(p) => p.draw(frame, theme, keymap),
             Self::Rename(p) => p.draw(frame, theme, keymap),
+            Self::Conversations(p) => p.draw(frame, theme, keymap),
         }
     }
 

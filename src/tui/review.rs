@@ -7,7 +7,7 @@ use crate::domain::passage::{count_words, sha256_hex};
 use crate::proposal::diff::{self, Hunk, Side};
 use crate::proposal::merge::{Pick, Region, Sides, settle, settle_all};
 use crate::proposal::{FileChange, Proposal, Status};
-use crate::workbench::{FileReview, Outcome, Review};
+use crate::workbench::{FileReview, Outcome, Review, Written};
 
 use super::widgets::diff::{Dispute, Reading, Shown};
 
@@ -37,6 +37,8 @@ pub(super) struct FileShown {
     pub(super) dispute: Option<Disputed>,
     /// Whether nothing can be written to it as things are.
     pub(super) blocked: bool,
+    /// Which of its hunks were taken, where that is decided.
+    pub(super) taken: Option<Vec<bool>>,
 }
 
 /// What happens to a file.
@@ -82,7 +84,11 @@ impl Compared {
         let proposal = &review.queued.proposal;
         let live = matches!(review.queued.status, Status::Pending | Status::Stale);
         let all = proposal.files.iter().zip(&review.files);
-        let all = all.map(|(change, file)| if live { open(change, file) } else { decided(change) });
+        let all = all.map(|(change, file)| match &file.written {
+            _ if live => open(change, file),
+            Some(written) => done(change, written),
+            None => decided(change),
+        });
         let (files, shown) = all.unzip();
         Self { stamp: stamp(proposal), files, shown }
     }
@@ -106,13 +112,47 @@ fn decided(change: &FileChange) -> (FileShown, Shown) {
     (file(change, hunks, None, false), Shown { reading, notes: vec![], disputes: vec![] })
 }
 
+/// A proposal that was applied: what was really written, and which of its changes were left out.
+fn done(change: &FileChange, written: &Written) -> (FileShown, Shown) {
+    let some_left_out = written.taken.contains(&false);
+    if let Some(trace) = written.change.as_ref().filter(|_| !written.is_as_proposed(change)) {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let reading = Reading::of(&text(&trace.without), &text(&trace.with));
+        let mut notes = vec![
+            "The file was not as the proposal had seen it. Both were merged: below is what was really written."
+                .to_owned(),
+        ];
+        if some_left_out {
+            notes.push("Not all that was proposed is in it: some changes were left out.".to_owned());
+        }
+        let file = file(change, reading.sections.len(), None, false);
+        return (file, Shown { reading, notes, disputes: vec![] });
+    }
+    let (mut file, mut shown) = decided(change);
+    let is_taken = |hunk: usize| written.change.is_some() && written.taken.get(hunk).copied().unwrap_or(true);
+    file.taken = Some((0..file.hunks).map(is_taken).collect());
+    if written.change.is_none() && !some_left_out {
+        shown.notes.push("The file held this already: nothing was written to it.".to_owned());
+    }
+    (file, shown)
+}
+
 fn file(change: &FileChange, hunks: usize, dispute: Option<Disputed>, blocked: bool) -> FileShown {
     let (verb, words) = match (&change.base, &change.proposed) {
         (_, None) => (Verb::Removes, change.base.as_deref().map_or(0, count_words)),
         (None, Some(text)) => (Verb::Makes, count_words(text)),
         (Some(_), Some(_)) => (Verb::Changes, 0),
     };
-    FileShown { path: change.path.clone(), verb, hunks, one_by_one: true, words, dispute, blocked }
+    FileShown {
+        path: change.path.clone(),
+        verb,
+        hunks,
+        one_by_one: true,
+        words,
+        dispute,
+        blocked,
+        taken: None,
+    }
 }
 
 /// A proposal that waits: what would be written as things are.
@@ -228,6 +268,7 @@ mod tests {
             now: Some(now.to_owned()),
             proposed: change.proposed.clone(),
             outcome,
+            written: None,
         };
         let proposal = Proposal {
             id: ProposalId::new("p-1"),

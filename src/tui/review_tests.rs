@@ -469,3 +469,107 @@ fn the_verdict_waits_for_unsaved_words_and_the_save_key_works_from_there() {
     let now = author.text(path);
     assert!(now.starts_with("Then. ") && now.contains("twelve"), "both are in it");
 }
+
+#[test]
+fn the_key_for_the_next_pending_one_passes_over_what_is_decided_and_comes_round() {
+    let mut author = Author::at(120, 40);
+    let decided = author.gets_a_word("One", "notes/one.md");
+    author.gets_a_word("Two", "notes/two.md");
+    author.gets_a_word("Three", "notes/three.md");
+    author.bench.reject(&decided, None).unwrap();
+    author.happens_effect(super::effect::Effect::ReadProposals);
+    author.opens_next();
+    for name in ["Three", "Two", "Three"] {
+        author.control('d');
+        author.sees_words(&format!("location · {name}"));
+    }
+    author.waits(1);
+    author.decides('a');
+    author.control('d');
+    author.sees_words("location · Two");
+    author.control('d');
+    author.sees_words("No other proposal waits.");
+    author.waits(1);
+    author.decides('a');
+    author.control('d');
+    author.sees_words("No proposal waits any more.");
+}
+
+#[test]
+fn after_a_restart_a_proposal_that_was_taken_in_part_says_what_was_left_out() {
+    let mut author = Author::at(120, 40);
+    let proposed = ROOM.replace("grey", "red").replace("The end", "An end");
+    author.gets("One", &[("notes/one.md", Some(ROOM), Some(&proposed)), ("notes/new.md", None, Some("N\n"))]);
+    author.opens_next();
+    author.decides(' ');
+    author.key(KeyCode::Tab);
+    author.decides('f');
+    author.decides('a');
+    let told = ["Change 1 of 2 · Room · line 3 · left out", "notes/new.md · new file, 1 word · left out"];
+    for words in told {
+        author.sees_words(words);
+    }
+    let mut again = author.comes_back();
+    again.happens_effect(super::effect::Effect::ReadProposals);
+    again.happens(Msg::Run("list-proposals"));
+    again.key(KeyCode::Enter);
+    again.sees_words("✓ applied · 1 of 3 changes");
+    for words in told {
+        again.sees_words(words);
+    }
+    again.waits(1);
+    again.decides('u');
+    assert_eq!(again.text("notes/one.md"), ROOM);
+    again.decides('a');
+    assert_eq!(again.text("notes/one.md"), ROOM.replace("The end", "An end"), "the same part again");
+}
+
+#[test]
+fn after_a_restart_a_proposal_that_was_merged_shows_what_was_really_written() {
+    let mut author = Author::at(120, 40);
+    author.gets_a_word("One", "notes/one.md");
+    let mine = ROOM.replace("cold.", "damp, and so it stayed for the whole of the winter.");
+    std::fs::write(author.bench.root().join("notes/one.md"), &mine).unwrap();
+    author.opens_next();
+    author.decides('a');
+    assert_eq!(author.text("notes/one.md"), mine.replace("grey", "red"));
+    let mut again = author.comes_back();
+    again.happens_effect(super::effect::Effect::ReadProposals);
+    again.happens(Msg::Run("list-proposals"));
+    again.key(KeyCode::Enter);
+    again.sees_words("below is what was really written");
+    again.sees_words("damp, and so it stayed");
+}
+
+#[test]
+fn a_text_that_was_edited_elsewhere_is_not_accepted_unseen() {
+    let mut author = Author::at(120, 40);
+    let id = author.gets_a_word("One", "notes/one.md");
+    author.opens_next();
+    let other = ROOM.replace("grey", "scarlet");
+    author.bench.edit(&id, 0, other.clone()).unwrap();
+    author.decides('a');
+    author.sees_words("it has changed since you read it");
+    assert_eq!(author.text("notes/one.md"), ROOM);
+    author.sees_words("scarlet");
+    author.decides('a');
+    assert_eq!(author.text("notes/one.md"), other);
+}
+
+#[test]
+fn a_choice_holds_only_for_the_words_that_it_was_made_between() {
+    let mut author = Author::at(120, 40);
+    author.gets_a_word("One", "notes/one.md");
+    let write = |author: &Author, word: &str| {
+        std::fs::write(author.bench.root().join("notes/one.md"), ROOM.replace("grey", word)).unwrap();
+    };
+    write(&author, "blue");
+    author.happens_effect(super::effect::Effect::ReadProposals);
+    author.opens_next();
+    author.decides('2');
+    write(&author, "green");
+    author.happens_effect(super::effect::Effect::ReadProposals);
+    author.sees_words("1 place to choose");
+    author.decides('a');
+    assert_eq!(author.text("notes/one.md"), ROOM.replace("grey", "green"), "nothing was written");
+}

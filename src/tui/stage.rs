@@ -55,7 +55,7 @@ impl Stage {
             not_kept: None,
         };
         let all = (0..turns).map(kept).collect();
-        let _ = update(&mut self.app, Msg::Conversation(session.clone(), all));
+        let _ = update(&mut self.app, Msg::Conversation(session.clone(), all, 0));
     }
 
     /// Begins a turn whose answer streams in.
@@ -97,7 +97,7 @@ impl Stage {
         let queued = QueuedProposal { proposal, status: Status::Pending, why: None };
         let outcome = Outcome::Written(proposed.to_owned());
         let (now, wanted) = (base.map(str::to_owned), Some(proposed.to_owned()));
-        let files = vec![FileReview { path, now, proposed: wanted, outcome }];
+        let files = vec![FileReview { path, now, proposed: wanted, outcome, written: None }];
         let begun = Instant::now();
         let compared = Compared::of(&Review { queued: queued.clone(), files });
         let took = begun.elapsed();
@@ -126,6 +126,7 @@ fn turn(id: TurnId, status: TurnStatus, answer: &str) -> Turn {
         model: String::new(),
         question: "What do you think of this chapter?".to_owned(),
         read_to: None,
+        replaces: None,
         selection: None,
         tools: vec![],
         answer: answer.to_owned(),

@@ -12,6 +12,7 @@ mod judge;
 mod manuscript;
 mod mouse;
 mod relate;
+mod sessions;
 mod turn;
 
 use std::time::Duration;
@@ -79,14 +80,17 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             effects.push(Effect::ReadRelationships);
             effects
         }
-        Msg::Began(..)
-        | Msg::Refused(_)
-        | Msg::CancelledEarly
-        | Msg::Turn(_)
-        | Msg::Finished(_)
+        Msg::Began(..) | Msg::Refused(_) | Msg::CancelledEarly | Msg::Turn(_) | Msg::Finished(_) => {
+            turn::update(app, msg)
+        }
+        Msg::Past(_)
         | Msg::Conversation(..)
-        | Msg::Past(_)
-        | Msg::GoOnWith(_) => turn::update(app, msg),
+        | Msg::QuotesChecked(..)
+        | Msg::GoOnWith(..)
+        | Msg::Session(_)
+        | Msg::SessionDone(..)
+        | Msg::SearchConversations(_)
+        | Msg::Passages(..) => sessions::update(app, msg),
         Msg::Judge(_)
         | Msg::Review(_)
         | Msg::ReviewBeside(..)
@@ -357,6 +361,10 @@ fn on_escape(app: &mut App) -> Vec<Effect> {
         }
         Pane::Chat => {
             if app.chat.at.take().is_some() || app.chat.chip.take().is_some() {
+                return vec![];
+            }
+            if std::mem::take(&mut app.chat.editing) {
+                app.chat.take_typed();
                 return vec![];
             }
             app.chat.top = None;

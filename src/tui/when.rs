@@ -8,6 +8,14 @@ pub(super) fn when(stored: &str) -> String {
     written(stored, TimeZone::system())
 }
 
+/// Writes the day and the hour in little space: `21 Nov 2025, 14:03`. Nothing for what is no time.
+pub(super) fn day(stored: &str) -> String {
+    match stored.parse::<Timestamp>() {
+        Ok(at) => at.to_zoned(TimeZone::system()).strftime("%-d %b %Y, %H:%M").to_string(),
+        Err(_) => String::new(),
+    }
+}
+
 fn written(stored: &str, zone: TimeZone) -> String {
     match stored.parse::<Timestamp>() {
         Ok(at) => at.to_zoned(zone).strftime("on %-d %B %Y at %H:%M").to_string(),

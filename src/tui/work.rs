@@ -1,5 +1,7 @@
 //! What the interface asks of the outside, done in the background. Every answer comes back as a message.
 
+mod sessions;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -8,10 +10,9 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::driver;
 use crate::agent::event::TurnEventKind;
 use crate::canon::mentions::Names;
-use crate::domain::conversation::Turn;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::proposal::Proposal;
-use crate::workbench::{Ask, Desk, DocumentError, Finished, Recovered, Workbench, servers};
+use crate::workbench::{Ask, Desk, DocumentError, Recovered, Workbench, servers};
 
 use super::app::App;
 use super::clipboard::Clipboard;
@@ -19,9 +20,6 @@ use super::effect::Effect;
 use super::msg::{Msg, Notice, SaveProblem, Verdict};
 use super::recovery::Recovery;
 use super::review::{Compared, stamp};
-
-/// Earlier conversations that the palette offers.
-const PAST: usize = 50;
 
 /// Hits that a search of the book shows.
 const HITS: usize = 50;
@@ -226,15 +224,6 @@ fn in_background(work: impl FnOnce() + Send + 'static) {
     tokio::task::spawn_blocking(work);
 }
 
-/// Reads an earlier conversation, its quotes checked against the book as it is now.
-fn conversation(bench: &Workbench, session: &SessionId) -> Vec<Finished> {
-    let kept = |turn: Turn| {
-        let grounded = bench.ground(&turn, None);
-        Finished { session: session.clone(), turn, grounded, not_kept: None }
-    };
-    bench.turns(session).into_iter().map(kept).collect()
-}
-
 /// Shows a file that was just made, in the book as it is now.
 fn made(bench: &Workbench, file: Result<BookPath, String>, out: &UnboundedSender<Msg>) {
     match file {
@@ -306,12 +295,15 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Msg::BookRead(book, names)
         }
         Effect::ReadProposals => Msg::Proposals(bench.proposals()),
-        Effect::ListConversations => Msg::Past(bench.past_conversations(PAST)),
-        Effect::ReadConversation(session) => {
-            let Some(session) = session.or_else(|| bench.last_session()) else { return };
-            let turns = conversation(bench, &session);
-            Msg::Conversation(session, turns)
-        }
+        Effect::ListConversations
+        | Effect::ListDeleted
+        | Effect::SearchConversations(_)
+        | Effect::Session(_)
+        | Effect::ReadConversation(_)
+        | Effect::CheckQuotes(..) => match sessions::done(bench, effect, out) {
+            Some(answer) => answer,
+            None => return,
+        },
         Effect::NewEntry(entry_type, name) => {
             return made(bench, bench.new_entry(entry_type, &name).map_err(|e| e.to_string()), out);
         }
@@ -392,11 +384,14 @@ fn use_model(bench: &Workbench, provider: &str, model: &str) -> Msg {
 
 fn judge(bench: &Workbench, verdict: Verdict) -> Msg {
     let (id, verb, result) = match verdict {
-        Verdict::Accept(id, hunks) => {
+        Verdict::Accept(id, _, read) | Verdict::Settle(id, _, _, read) if !is_as_read(bench, &id, &read) => {
+            return Msg::Judged(id, "Applied", Err(format!("Nothing was written: {CHANGED}. Look again.")));
+        }
+        Verdict::Accept(id, hunks, _) => {
             let result = bench.apply(&id, &hunks);
             (id, "Applied", result)
         }
-        Verdict::Settle(id, settled, hunks) => {
+        Verdict::Settle(id, settled, hunks, _) => {
             let settled: Result<Vec<_>, _> =
                 settled.into_iter().map(|(file, seen, text)| bench.resolve(&id, file, &seen, text)).collect();
             let result = settled.and_then(|_| bench.apply(&id, &hunks));
@@ -427,13 +422,22 @@ fn judge(bench: &Workbench, verdict: Verdict) -> Msg {
     Msg::Judged(id, verb, result.map(Box::new).map_err(|e| e.to_string()))
 }
 
+const CHANGED: &str = "it has changed since you read it";
+
+/// Whether a proposal still has the texts that the author has read: somebody may have edited it elsewhere.
+fn is_as_read(bench: &Workbench, id: &ProposalId, read: &str) -> bool {
+    bench.proposal(id).is_some_and(|queued| stamp(&queued.proposal) == read)
+}
+
 /// Accepts one after another, and stops at the first that can't be, or that is not what the author has read.
 fn accept_all(bench: &Workbench, all: Vec<(ProposalId, Vec<Vec<bool>>, String)>) -> Msg {
     let mut done = vec![];
     for (id, hunks, read) in all {
-        let changed = || "it has changed since you read it".to_owned();
-        let same = bench.proposal(&id).is_some_and(|queued| stamp(&queued.proposal) == read);
-        let applied = if same { bench.apply(&id, &hunks).map_err(|e| e.to_string()) } else { Err(changed()) };
+        let applied = if is_as_read(bench, &id, &read) {
+            bench.apply(&id, &hunks).map_err(|e| e.to_string())
+        } else {
+            Err(CHANGED.to_owned())
+        };
         match applied {
             Ok(queued) => done.push(queued),
             Err(why) => return Msg::AcceptedAll(done, Some((id, why))),

@@ -31,6 +31,8 @@ pub struct Ask {
     pub persona: Option<String>,
     /// Conversation to go on with; `None` starts one.
     pub session: Option<SessionId>,
+    /// The turn that this question takes the place of: the last one of the conversation, edited or asked again.
+    pub replaces: Option<TurnId>,
     /// The open document, with its unsaved text if it differs from the disk.
     pub current: Option<(BookPath, Option<String>)>,
     /// The chapter that was open last, where the open document is none: canon is told as of it, and a blind member reads up to it.
@@ -173,6 +175,7 @@ impl Workbench {
             question: ask.question.clone(),
             selection: ask.selection.as_ref().map(meta),
             read_to: setup.read_to.clone(),
+            replaces: ask.replaces.clone(),
             tools: vec![],
             answer: String::new(),
             quotes: vec![],
@@ -211,6 +214,7 @@ impl Workbench {
         turn.persona = self.member_of(ask);
         turn.question.clone_from(&ask.question);
         turn.selection = ask.selection.as_ref().map(meta);
+        turn.replaces.clone_from(&ask.replaces);
         let current = ask.current.as_ref().map(|(path, _)| path);
         let grounded = grounding::ground(&turn.answer, &self.book_of(ask), current, &read_in(&turn));
         turn.quotes = grounded.quotes.iter().map(|placed| placed.quote.clone()).collect();
@@ -250,9 +254,14 @@ impl Workbench {
         grounding::ground(&turn.answer, &self.book(), current, &read_in(turn))
     }
 
+    /// Returns an answer ready to be shown, checked against the book as it is now; `read` are the files that tools returned in its turn.
+    pub fn check(&self, answer: &str, read: &[BookPath]) -> Grounded {
+        grounding::ground(answer, &self.book(), None, read)
+    }
+
     /// Returns the conversation of this book that was used last.
     pub fn last_session(&self) -> Option<SessionId> {
-        sessions::list(self.root()).ok()?.into_iter().next()
+        self.conversations().into_iter().next().map(|summary| summary.session)
     }
 
     pub(super) fn ledger(&self) -> Ledger {
@@ -269,6 +278,16 @@ impl Workbench {
                 hint: "Leave the session out to start one.".into(),
             });
         }
+        let turns = match &ask.replaces {
+            Some(id) => without(turns, id).ok_or_else(|| Failure {
+                kind: FailureKind::Work,
+                message: format!(
+                    "The conversation {session} has no message {id} that another could take the place of."
+                ),
+                hint: "Ask without replacing one.".into(),
+            })?,
+            None => turns,
+        };
         let preface = self.news(session, &turns);
         Ok((turns, preface))
     }
@@ -288,6 +307,18 @@ impl Workbench {
         let id = ask.persona.clone().or_else(last);
         board::member(id.as_deref()).id.to_owned()
     }
+}
+
+/// The turns before one that is to be replaced; those that it would have replaced go with it.
+fn without(mut turns: Vec<Kept>, id: &TurnId) -> Option<Vec<Kept>> {
+    let mut next = Some(id.clone());
+    let mut cut = None;
+    while let Some(place) = next.as_ref().and_then(|id| turns.iter().position(|kept| kept.turn.id == *id)) {
+        next.clone_from(&turns[place].turn.replaces);
+        turns.truncate(place);
+        cut = Some(place);
+    }
+    cut.map(|_| turns)
 }
 
 /// The files that tools returned in a turn.

@@ -48,7 +48,7 @@ impl Workbench {
     pub fn evidence(&self, id: &ProposalId) -> Option<Evidence> {
         let queue = proposals::load(self.root()).ok()?.items;
         let queued = queue.into_iter().find(|queued| queued.proposal.id == *id)?;
-        let turn = self.turns(&queued.session).into_iter().find(|turn| turn.id == queued.turn);
+        let turn = self.kept_turn(&queued.session, &queued.turn);
         let turn = turn.map(|turn| Source {
             session: queued.session.clone(),
             member: board::member(Some(&turn.persona)).name,

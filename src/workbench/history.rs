@@ -116,7 +116,7 @@ impl Workbench {
         let queue = proposals::load(self.root()).map(|queue| queue.items).unwrap_or_default();
         let mut fresh: Vec<(&Queued, &'static str)> = queue
             .iter()
-            .filter(|q| q.session == *session)
+            .filter(|q| q.session == *session || turns.iter().any(|kept| kept.turn.id == q.turn))
             .filter_map(|q| Some((q, fate(q)?)))
             .filter(|(q, fate)| told(&q.proposal.id).as_deref() != Some(fate))
             .collect();
@@ -208,6 +208,7 @@ mod tests {
                 model: "m".into(),
                 question: format!("Question {n}"),
                 read_to: None,
+                replaces: None,
                 selection: None,
                 tools: vec![],
                 answer: String::new(),

@@ -9,7 +9,7 @@ mod turn;
 use crate::domain::ids::{BookPath, ProposalId};
 use crate::domain::passage::sha256_hex;
 use crate::proposal::apply::{self, Write};
-use crate::proposal::{Proposal, Status};
+use crate::proposal::{FileChange, Proposal, Status};
 use crate::store::document;
 use crate::store::journal::{self, Settled, Step};
 use crate::store::lock::{self, Lock};
@@ -17,8 +17,8 @@ use crate::store::proposals::{self, Changed, Event, Queued};
 use crate::store::provenance::{FateRecord, Record};
 
 use super::Workbench;
-use error::store_error;
 pub use error::{Blocker, JudgeError, Obstacle};
+use error::{LINK, store_error};
 
 /// A proposal with its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,12 +52,16 @@ impl Workbench {
         if let Some(hidden) = queued.proposal.files.iter().find(|f| is_hidden(&f.path)) {
             return Err(JudgeError::Hidden { path: hidden.path.clone() });
         }
+        if let Some(file) = queued.proposal.files.iter().find(|f| self.removes_a_link(f)) {
+            return Err(JudgeError::Link { path: file.path.clone() });
+        }
         if let Some((path, why)) = self.read_only(&queued.proposal) {
             return Err(JudgeError::ReadOnly { path, why });
         }
         let writes = apply::plan(&queued.proposal, |file| self.text_now(&file.path), hunks)?;
         let files = self.write(&queued, false, &writes)?;
-        self.record(&queued, "applied", files.clone(), Event::Applied { files })
+        let taken = if hunks.iter().flatten().all(|taken| *taken) { vec![] } else { hunks.to_vec() };
+        self.record(&queued, "applied", files.clone(), Event::Applied { files, taken })
     }
 
     /// Replaces the proposed text of one file before it is accepted (the author edited it).
@@ -122,7 +126,16 @@ impl Workbench {
 
     /// The first file of a proposal that may not be written as it is, and why: not UTF-8, write-protected.
     fn read_only(&self, proposal: &Proposal) -> Option<(BookPath, String)> {
-        proposal.files.iter().find_map(|file| Some((file.path.clone(), self.cannot_write(&file.path)?)))
+        proposal.files.iter().find_map(|file| Some((file.path.clone(), self.cannot_change(file)?)))
+    }
+
+    /// Why a file of a proposal may not become what is proposed.
+    pub(super) fn cannot_change(&self, file: &FileChange) -> Option<String> {
+        self.cannot_write(&file.path).or_else(|| self.removes_a_link(file).then(|| LINK.to_owned()))
+    }
+
+    fn removes_a_link(&self, file: &FileChange) -> bool {
+        file.proposed.is_none() && file.path.under(self.root()).is_symlink()
     }
 
     /// Why a file that is there may not be written as it is.
@@ -169,14 +182,14 @@ impl Workbench {
             let (fate, event) = match queued.status {
                 Status::Applied => ("undone", Event::Undone { files: files.clone() }),
                 Status::Undone => ("redone", Event::Redone { files: files.clone() }),
-                _ => ("applied", Event::Applied { files: files.clone() }),
+                _ => ("applied", Event::Applied { files: files.clone(), taken: vec![] }),
             };
             self.record(queued, fate, files, event)?;
         }
         Ok(())
     }
 
-    fn queued(&self, id: &ProposalId) -> Result<Queued, JudgeError> {
+    pub(super) fn queued(&self, id: &ProposalId) -> Result<Queued, JudgeError> {
         let queue = proposals::load(self.root()).map_err(store_error)?;
         let found = queue.items.into_iter().find(|queued| queued.proposal.id == *id);
         found.ok_or_else(|| JudgeError::Unknown(id.clone()))

@@ -181,7 +181,7 @@ impl Workbench {
     /// What does not differ from the disk gives the book as last read.
     pub fn book_with(&self, path: &BookPath, text: &str) -> Arc<Book> {
         let book = self.book();
-        if book.document(path).is_none_or(|(_, on_disk)| &**on_disk == text) {
+        if book.document(path).is_none_or(|(_, read)| book.as_on_disk(path, read) == text) {
             return book;
         }
         Arc::new(store::book::with_text(&book, path, text))

@@ -3,10 +3,12 @@
 //! Looking writes nothing. Renaming is a proposal that is queued and applied like any other, so that journal, undo and provenance are the same.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use crate::canon::rename::{self, FileEdit, Rename};
+use crate::domain::book::{Book, Note};
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::domain::passage::sha256_hex;
 use crate::proposal::{FileChange, Other, Proposal, Subject};
@@ -68,7 +70,12 @@ pub struct Renamed {
 impl Workbench {
     /// Finds every place where `old` stands, and what it would become. Reads the book again, and writes nothing.
     pub fn rename(&self, old: &str, new: &str) -> Result<Rename, RenameProblem> {
-        let book = self.refresh()?;
+        Ok(self.find_places(old, new)?.1)
+    }
+
+    /// Finds the places in the book and in what lies beside it.
+    fn find_places(&self, old: &str, new: &str) -> Result<(Book, Rename), RenameProblem> {
+        let book = self.with_others(&self.refresh()?);
         let exempt = exemptions::load(self.root()).map_err(RenameProblem::Exemptions)?;
         let mut found = rename::find(&book, old, new, &exempt)?;
         self.mark_read_only(&mut found.places);
@@ -79,7 +86,24 @@ impl Workbench {
                 place.doubt = Some(format!("{} is there already", place.becomes));
             }
         }
-        Ok(found)
+        Ok((book, found))
+    }
+
+    /// Takes the other Markdown files of the folder in as notes, since links in them name entries too.
+    fn with_others(&self, book: &Arc<Book>) -> Book {
+        let mut whole = Book::clone(book);
+        for path in book.others.iter().filter(|path| book.document(path).is_none()) {
+            if let Ok(document) = self.read_document(path) {
+                let title = path.stem().to_owned();
+                whole.notes.push(Note {
+                    path: path.clone(),
+                    title,
+                    tags: vec![],
+                    text: document.text.into(),
+                });
+            }
+        }
+        whole
     }
 
     fn is_taken(&self, path: &str) -> bool {
@@ -117,12 +141,12 @@ impl Workbench {
         new: &str,
         chosen: &HashSet<String>,
     ) -> Result<Renamed, RenameProblem> {
-        let found = self.rename(old, new)?;
+        let (book, found) = self.find_places(old, new)?;
         let known: HashSet<&String> = found.places.iter().map(|p| &p.id).collect();
         if let Some(id) = chosen.iter().filter(|id| !known.contains(id)).min() {
             return Err(RenameProblem::NoPlace { id: id.clone() });
         }
-        let (edits, by_hand) = rename::file_edits(&self.book(), &found, chosen);
+        let (edits, by_hand) = rename::file_edits(&book, &found, chosen);
         for edit in &edits {
             let now = self.read_document(&edit.path).ok().map(|document| document.text);
             if now != edit.before {
@@ -182,7 +206,7 @@ fn proposal(found: &Rename, edits: Vec<FileEdit>, counts: (usize, usize), by_han
     }
 }
 
-/// Returns one JSON document: `{ old, new, entry: { type, name, path } | null, places: [PLACE], counts: { places, chosen, files }, hints }`, a PLACE being
+/// Returns one JSON document: `{ old, new, entry: { type, name, path } | null, places: [PLACE], counts: { places, chosen, files }, hints, taken }`, a PLACE being
 /// `{ id, path, line, column, start, end, kind, text, becomes, before, after, chosen, exempt, by_hand, reason }`.
 #[expect(clippy::implicit_hasher, reason = "the one set of chosen places has the one hasher")]
 pub fn rename_json(found: &Rename, chosen: &HashSet<String>) -> Value {
@@ -203,6 +227,6 @@ pub fn rename_json(found: &Rename, chosen: &HashSet<String>) -> Value {
         "old": found.old, "new": found.new, "entry": entry,
         "places": found.places.iter().map(place).collect::<Vec<_>>(),
         "counts": { "places": found.places.len(), "chosen": chosen.len(), "files": files.len() },
-        "hints": found.hints,
+        "hints": found.hints, "taken": found.taken,
     })
 }

@@ -6,7 +6,9 @@ use crate::domain::ids::{BookPath, ProposalId};
 use crate::domain::passage::sha256_hex;
 use crate::proposal::apply::Conflict;
 use crate::proposal::merge::{Merged, Pick, Region, merge, settle_all};
-use crate::proposal::{FileChange, Status};
+use crate::proposal::revert::Trace;
+use crate::proposal::{FileChange, Status, diff};
+use crate::store::journal;
 use crate::store::proposals::{Changed, Event};
 
 use super::judge::{JudgeError, QueuedProposal};
@@ -39,6 +41,27 @@ pub struct FileReview {
     pub proposed: Option<String>,
     /// What applying would make of it.
     pub outcome: Outcome,
+    /// What the proposal did to it, where it was applied (and perhaps undone since). `None` otherwise, and where the record is lost.
+    pub written: Option<Written>,
+}
+
+/// What a proposal that was applied did to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// Which of its hunks the author had chosen; nothing: all of them.
+    pub taken: Vec<bool>,
+    /// The file without and with the change, as it was written or taken back last; `None`: nothing was written to this file.
+    pub change: Option<Trace>,
+}
+
+impl Written {
+    /// Whether the change stands in the file as it was proposed, but for the hunks that were left out.
+    pub fn is_as_proposed(&self, change: &FileChange) -> bool {
+        let Some(trace) = &self.change else { return false };
+        let base = change.base.as_deref().unwrap_or_default();
+        let proposed = change.proposed.as_deref().map(|text| diff::apply_hunks(base, text, &self.taken));
+        trace.without == change.base && trace.with == proposed
+    }
 }
 
 /// What applying would make of one file.
@@ -60,8 +83,27 @@ impl Workbench {
     /// Looks at a proposal beside the files as they are. With one that is not pending the outcome is the one that applying it now would have.
     pub fn review(&self, id: &ProposalId) -> Result<Review, JudgeError> {
         let queued = self.proposal(id).ok_or_else(|| JudgeError::Unknown(id.clone()))?;
-        let files = queued.proposal.files.iter().map(|file| self.review_file(file)).collect();
+        let written = match queued.status {
+            Status::Applied | Status::Undone => self.written(id),
+            _ => vec![],
+        };
+        let mut files: Vec<FileReview> =
+            queued.proposal.files.iter().map(|file| self.review_file(file)).collect();
+        for (file, written) in files.iter_mut().zip(written) {
+            file.written = Some(written);
+        }
         Ok(Review { queued, files })
+    }
+
+    /// What an applied proposal did to each of its files; nothing where the record is lost.
+    fn written(&self, id: &ProposalId) -> Vec<Written> {
+        let Ok(queued) = self.queued(id) else { return vec![] };
+        let Ok(traces) = journal::traces(self.root(), id, queued.steps) else { return vec![] };
+        let of_file = |(i, file): (usize, &FileChange)| Written {
+            taken: queued.taken.get(i).cloned().unwrap_or_default(),
+            change: traces.iter().find(|trace| trace.path == file.path).cloned(),
+        };
+        queued.proposal.files.iter().enumerate().map(of_file).collect()
     }
 
     /// Records the author's whole text for a file of a pending proposal: what they chose where both sides changed the same place.
@@ -127,11 +169,11 @@ impl Workbench {
 
     fn review_file(&self, file: &FileChange) -> FileReview {
         let now = self.text_now(&file.path);
-        let outcome = match self.cannot_write(&file.path) {
+        let outcome = match self.cannot_change(file) {
             Some(why) => Outcome::Blocked(format!("{} can't be changed: {why}", file.path)),
             None => outcome(file, now.as_deref()),
         };
-        FileReview { path: file.path.clone(), now, proposed: file.proposed.clone(), outcome }
+        FileReview { path: file.path.clone(), now, proposed: file.proposed.clone(), outcome, written: None }
     }
 }
 

@@ -45,9 +45,10 @@ impl Folders {
         folders
     }
 
-    /// A copy of any book.
+    /// A copy of any book, in memory where there is such a folder: for tests that write very often, and each time wait for the disk.
     pub fn copy_of(book: &Path) -> Self {
-        let folders = Self { folder: tempfile::tempdir().unwrap() };
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let folders = Self { folder };
         copy(book, &folders.book());
         folders
     }

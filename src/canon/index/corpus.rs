@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::segment::{Builder, Segment};
+use super::segment::{Builder, Phrase, Segment};
 use super::words::{Language, Query};
 
 /// Saturation of repeated words and influence of the length, in Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework:
@@ -66,11 +66,6 @@ impl Corpus {
 
     fn end(&self) -> u32 {
         self.places.len() as u32
-    }
-
-    fn segment_of(&self, id: u32) -> Option<(&Segment, u32)> {
-        let at = self.offsets.partition_point(|offset| *offset <= id).checked_sub(1)?;
-        Some((self.segments.get(at)?, id - self.offsets[at]))
     }
 
     /// Works `places` and `words` out from `ids`.
@@ -318,8 +313,16 @@ fn rank_one(number: usize, corpus: &Corpus, query: &Query, ranking: &mut Ranking
     let average = (corpus.words as f64 / corpus.ids.len().max(1) as f64).max(1.0);
     let mut scores = vec![(0.0_f64, 0_u32); corpus.places.len()];
     for (rarity, stands) in &ranking.words {
+        // The stands are in the order of their texts, and so are the segments.
+        let mut at = 0;
         for stand in &stands[number] {
-            let Some((segment, doc)) = corpus.segment_of(stand.id) else { continue };
+            while corpus.offsets.get(at + 1).is_some_and(|next| *next <= stand.id) {
+                at += 1;
+            }
+            let (Some(segment), Some(offset)) = (corpus.segments.get(at), corpus.offsets.get(at)) else {
+                break;
+            };
+            let doc = stand.id - offset;
             let length = f64::from(segment.words(doc)) / average;
             let weight = f64::from(stand.weight);
             let score = &mut scores[stand.id as usize];
@@ -329,16 +332,17 @@ fn rank_one(number: usize, corpus: &Corpus, query: &Query, ranking: &mut Ranking
     }
     // A phrase is worth half as much again as its words.
     let phrase_worth: f64 = ranking.words.iter().map(|(rarity, _)| rarity).sum();
-    let phrases: Vec<Option<Vec<u32>>> = corpus
+    let is_phrase = query.phrase.len() > 1;
+    let phrases: Vec<Option<Phrase>> = corpus
         .segments
         .iter()
-        .map(|segment| segment.phrase(&query.phrase).filter(|phrase| phrase.len() > 1))
+        .map(|segment| if is_phrase { segment.phrase(&query.phrase) } else { None })
         .collect();
     for (id, (score, found)) in scores.into_iter().enumerate().filter(|(_, (_, found))| *found > 0) {
         let (id, found) = (id as u32, found as usize);
         let segment = corpus.offsets.partition_point(|offset| *offset <= id) - 1;
         let doc = id - corpus.offsets[segment];
-        let holds = |phrase: &Vec<u32>| corpus.segments[segment].holds(doc, phrase);
+        let holds = |phrase: &Phrase| corpus.segments[segment].holds(doc, phrase);
         let phrase = found == query.terms.len() && phrases[segment].as_ref().is_some_and(holds);
         let share = found as f64 / query.terms.len() as f64;
         let bonus = if phrase { phrase_worth } else { 0.0 };

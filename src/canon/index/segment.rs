@@ -31,6 +31,14 @@ pub struct Segment {
     docs: Vec<Doc>,
 }
 
+/// The terms of a phrase by their numbers in one segment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phrase {
+    terms: Vec<u32>,
+    /// Which of them stands in the fewest texts.
+    rarest: usize,
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Doc {
     /// Where its tokens begin.
@@ -82,15 +90,29 @@ impl Segment {
         self.docs.get(doc as usize).map_or(&[], |d| &self.tokens[d.start as usize..end])
     }
 
-    /// Returns the numbers of the terms of a phrase; `None` if one of them stands nowhere here.
-    pub fn phrase(&self, stems: &[String]) -> Option<Vec<u32>> {
+    /// Prepares a search for a phrase; `None` if it has no terms, or one of them stands nowhere here.
+    pub fn phrase(&self, stems: &[String]) -> Option<Phrase> {
         let number = |stem: &String| self.terms.binary_search_by(|known| (**known).cmp(stem)).ok();
-        stems.iter().map(|stem| number(stem).map(|at| at as u32)).collect()
+        let terms: Option<Vec<u32>> = stems.iter().map(|stem| number(stem).map(|at| at as u32)).collect();
+        let terms = terms?;
+        let count = |at: &usize| self.postings_at(terms[*at] as usize).len();
+        let rarest = (0..terms.len()).min_by_key(count)?;
+        Some(Phrase { terms, rarest })
     }
 
-    /// Whether a text holds the terms one after the other in one of its fields.
-    pub fn holds(&self, doc: u32, phrase: &[u32]) -> bool {
-        !phrase.is_empty() && self.tokens_of(doc).windows(phrase.len()).any(|words| words == phrase)
+    /// Whether a text holds the terms one after the other in one of its fields. Only the places of the rarest of them are looked at.
+    pub fn holds(&self, doc: u32, Phrase { terms, rarest }: &Phrase) -> bool {
+        let Some(term) = terms.get(*rarest) else { return false };
+        let tokens = self.tokens_of(doc);
+        let mut from = *rarest;
+        while let Some(at) = tokens.get(from..).and_then(|rest| rest.iter().position(|token| token == term)) {
+            let start = from + at - rarest;
+            if tokens.get(start..start + terms.len()) == Some(terms) {
+                return true;
+            }
+            from += at + 1;
+        }
+        false
     }
 
     /// Makes one segment of two without the texts that `keeps` refuses. Returns it with the new number of every kept text of either.
@@ -282,6 +304,13 @@ mod tests {
         assert!(!segment.holds(1, &phrase(&["the", "lamp"]).unwrap()));
         assert!(!segment.holds(0, &phrase(&["went", "out"]).unwrap()));
         assert_eq!(phrase(&["the", "bell"]), None);
+        let twice = super::tests::segment(&["a a b, b a a c"]);
+        let holds = |words: &[&str]| {
+            let stems: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
+            twice.phrase(&stems).is_some_and(|phrase| twice.holds(0, &phrase))
+        };
+        assert!(holds(&["a", "a", "c"]) && holds(&["a", "a", "b"]) && holds(&["b", "b"]) && holds(&["c"]));
+        assert!(!holds(&["a", "c", "a"]) && !holds(&["a", "a", "a"]) && !holds(&["c", "a"]));
     }
 
     #[test]

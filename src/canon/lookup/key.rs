@@ -2,7 +2,7 @@
 
 use crate::domain::codex::Entry;
 use crate::domain::ids::BookPath;
-use crate::domain::nearness::{distance, similarity};
+use crate::domain::nearness::distance_within;
 use crate::domain::passage::{fold, readable_stem};
 
 /// Forms of address that may stand before a name without being a part of it.
@@ -171,15 +171,28 @@ impl Key {
     }
 }
 
-/// Letters as bits, so that most pairs of words that are far from each other are told apart without looking at them: one edit changes two bits at
-/// most.
-pub fn letters(text: &str) -> u64 {
-    text.chars().fold(0, |bits, c| bits | 1 << (u32::from(c) % 64))
+/// Letters as bits, so that most pairs of words that are far from each other are told apart without looking at them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Letters {
+    /// Those that are there.
+    once: u64,
+    /// Those that are there twice at least.
+    twice: u64,
 }
 
-/// Whether `edits` edits may be enough between two texts with these letters.
-pub fn may_be_near(a: u64, b: u64, edits: u32) -> bool {
-    (a ^ b).count_ones() <= 2 * edits
+pub fn letters(text: &str) -> Letters {
+    let none = Letters { once: 0, twice: 0 };
+    text.chars().fold(none, |Letters { once, twice }, c| {
+        let bit = 1 << (u32::from(c) % 64);
+        Letters { once: once | bit, twice: twice | (once & bit) }
+    })
+}
+
+/// Whether `edits` edits may be enough between two texts with these letters: one edit takes one letter away at most, and brings one at most.
+pub fn may_be_near(a: Letters, b: Letters, edits: u32) -> bool {
+    let without =
+        |a: Letters, b: Letters| (a.once & !b.once).count_ones() + (a.twice & !b.twice).count_ones();
+    without(a, b) <= edits && without(b, a) <= edits
 }
 
 /// Whether two words differ by one slip of the finger (a letter too many, too few or wrong, or two swapped) and are long enough for that to say that
@@ -189,8 +202,8 @@ pub fn is_slip(a: &str, b: &str) -> bool {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
     m.min(n) >= 4
         && m.abs_diff(n) <= 1
-        && (m != n || m >= 5 || letters(a) == letters(b))
-        && distance(a, b) == 1
+        && (m != n || m >= 5 || letters(a).once == letters(b).once)
+        && distance_within(a, b, 1) == Some(1)
         && digits(a) == digits(b)
 }
 
@@ -203,8 +216,12 @@ pub fn allowed_edits(long: usize, short: usize) -> usize {
 pub fn likeness(a: &str, b: &str) -> f64 {
     let (m, n) = (a.chars().count(), b.chars().count());
     let allowed = allowed_edits(m.max(n), m.min(n));
-    let near = m.abs_diff(n) <= allowed && (a == b || distance(a, b) <= allowed);
-    if near { similarity(a, b) } else { 0.0 }
+    let longest = m.max(n);
+    match distance_within(a, b, allowed) {
+        Some(0) => 1.0,
+        Some(away) => 1.0 - away as f64 / longest as f64,
+        None => 0.0,
+    }
 }
 
 /// What likeness by words is worth beside that of whole names.
@@ -224,6 +241,7 @@ pub fn nearness(wanted: &Key, known: &Key) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::nearness::distance;
 
     #[test]
     fn a_slip_is_one_edit_in_a_word_that_is_long_enough() {

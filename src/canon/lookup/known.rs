@@ -3,10 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::key::{BY_WORDS, Key, allowed_edits, is_slip, letters, likeness, may_be_near, nearness, stem};
+use serde_json::Value;
+
+use super::key::{
+    BY_WORDS, Key, Letters, allowed_edits, is_slip, letters, likeness, may_be_near, nearness, stem,
+};
 use super::{Grade, Lookup, MAX_NEAR, Strength};
+use crate::canon::story_time;
 use crate::domain::book::Book;
 use crate::domain::codex::{Entry, EntryType};
+use crate::domain::passage::fold;
 
 /// The names of the entries of one book. Entries are numbered as in [`Book::entries`].
 #[derive(Debug, Default)]
@@ -28,6 +34,8 @@ struct Bearer {
     name: String,
     title: Option<String>,
     aliases: Vec<String>,
+    /// Those that it gets in the course of the story.
+    later: Vec<String>,
     stem: Option<String>,
     entry_type: EntryType,
     keys: Vec<Name>,
@@ -39,6 +47,8 @@ struct Name {
     strength: Strength,
     /// A title alone and the stem of a file say whose entry it is, but nobody is called so.
     is_called: bool,
+    /// Which of the aliases it is, from 1; 0 for the others.
+    alias: usize,
 }
 
 /// Says that a name is an entry's.
@@ -54,7 +64,7 @@ struct Claim {
 #[derive(Debug)]
 struct Word {
     text: Box<str>,
-    letters: u64,
+    letters: Letters,
     /// The entries that bear it, in order.
     entries: Vec<u32>,
 }
@@ -62,7 +72,7 @@ struct Word {
 #[derive(Debug)]
 struct Text {
     key: Box<str>,
-    letters: u64,
+    letters: Letters,
     chars: usize,
 }
 
@@ -74,12 +84,13 @@ type Found = Vec<(Grade, u32)>;
 impl Bearer {
     fn of(entry: &Entry) -> Self {
         let mut keys: Vec<Name> = vec![];
-        let mut add = |name: &str, strength, is_called| {
+        let mut add_as = |name: &str, strength, is_called, alias| {
             let key = Key::of(name);
             if !key.without_article().is_empty() {
-                keys.push(Name { key, strength, is_called });
+                keys.push(Name { key, strength, is_called, alias });
             }
         };
+        let mut add = |name: &str, strength, is_called| add_as(name, strength, is_called, 0);
         add(&entry.name, Strength::Name, true);
         if let Some(title) = &entry.title {
             let last = entry.name.split_whitespace().next_back().unwrap_or_default();
@@ -91,11 +102,16 @@ impl Bearer {
         if let Some(stem) = &stem {
             add(stem, Strength::Stem, false);
         }
-        entry.aliases.iter().for_each(|alias| add(alias, Strength::Alias, true));
+        (1..).zip(&entry.aliases).for_each(|(at, alias)| add_as(alias, Strength::Alias, true, at));
+        let later = later_aliases(entry);
+        for alias in &later {
+            add_as(alias, Strength::Alias, true, 0);
+        }
         Self {
             name: entry.name.clone(),
             title: entry.title.clone(),
             aliases: entry.aliases.clone(),
+            later,
             stem,
             entry_type: entry.entry_type,
             keys,
@@ -108,6 +124,7 @@ impl Bearer {
             && self.aliases == entry.aliases
             && self.entry_type == entry.entry_type
             && self.stem == stem(entry)
+            && self.later == later_aliases(entry)
     }
 
     /// The names of which a part may be asked for.
@@ -121,6 +138,27 @@ impl Bearer {
             |name: &Name| Some(2 * name.key.part(wanted)? + u8::from(name.strength == Strength::Alias));
         self.parted().filter_map(detail).min()
     }
+}
+
+/// The aliases that `progressions` give. A blind reader's book has only the steps that were read.
+fn later_aliases(entry: &Entry) -> Vec<String> {
+    // Most entries have none, and a book has thousands.
+    let has_steps = entry
+        .fields
+        .keys()
+        .any(|key| key.eq_ignore_ascii_case("progressions") || key.eq_ignore_ascii_case("progression"));
+    if !has_steps {
+        return vec![];
+    }
+    let is_alias = |key: &str| matches!(fold(key).as_str(), "aliases" | "alias" | "aka");
+    let steps = story_time::steps(entry);
+    let given = steps.iter().flat_map(|step| &step.facts).filter(|(key, _)| is_alias(key));
+    let texts = given.flat_map(|(_, value)| match value {
+        Value::String(text) => text.split([',', ';']).map(|name| name.trim().to_owned()).collect(),
+        Value::Array(items) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => vec![],
+    });
+    texts.filter(|name| !name.is_empty()).collect()
 }
 
 impl Known {
@@ -433,10 +471,10 @@ impl Known {
         rough.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         rough.truncate(ROUGHLY_NEAR.max(limit));
         let closely = rough.into_iter().filter_map(|(at, _)| {
-            let entry = book.entries.get(at as usize)?;
-            let names = std::iter::once(&entry.name).chain(&entry.aliases);
-            let graded = names.map(|name| (nearness(&wanted, &Key::of(name)), name.as_str()));
-            let (near, name) = graded.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+            let (entry, bearer) = (book.entries.get(at as usize)?, self.bearers.get(at as usize)?);
+            let graded = bearer.parted().map(|name| (nearness(&wanted, &name.key), name.alias));
+            let (near, alias) = graded.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+            let name = alias.checked_sub(1).map_or(Some(&entry.name), |at| entry.aliases.get(at))?.as_str();
             (near > 0.0).then_some((near, name, entry))
         });
         let mut near: Vec<(f64, &str, &Entry)> = closely.collect();

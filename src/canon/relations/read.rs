@@ -507,7 +507,9 @@ fn split_words(rest: &str) -> Words {
         kind = Some(shown(inside));
         rest = after.trim_start_matches([':', ',', ';', '-', '\u{2013}', '\u{2014}', '.', ' ']);
     }
-    let all = shown(rest.trim_end_matches(')'));
+    // Of `Name (friend)` only the end of the parenthesis is left here.
+    let closes = rest.matches(')').count() > rest.matches('(').count();
+    let all = shown(rest.strip_suffix(')').filter(|_| closes).unwrap_or(rest));
     if kind.is_none() {
         let end = ["; ", ", ", ". "].iter().filter_map(|mark| all.find(mark)).min().unwrap_or(all.len());
         let clause = all[..end].trim_end_matches(['.', ';', ',']);

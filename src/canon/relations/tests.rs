@@ -255,3 +255,17 @@ proptest::proptest! {
         said(&text);
     }
 }
+
+#[test]
+fn a_parenthesis_in_the_words_stays_whole() {
+    assert_eq!(
+        said(
+            "# Adrian\n\n## Relationships\n\n- [[Mira Okafor]] - sister (dead)\n- [[Hope]]: uncle (by marriage)\n- Tobias Okafor (friend)\n"
+        ),
+        [
+            "Mira Okafor | sister (dead) |  | 5",
+            "Hope | uncle (by marriage) |  | 6",
+            "Tobias Okafor | friend |  | 7"
+        ]
+    );
+}

@@ -205,7 +205,7 @@ pub struct FileEdit {
     pub after: Option<String>,
 }
 
-/// Makes the chosen places' changes. Returns the files that change, the first place's first, and ids of places that could not be changed without
+/// Makes the chosen places' changes, in the line ends of the files on disk. Returns the files that change, the first place's first, and ids of places that could not be changed without
 /// breaking the frontmatter of their file.
 #[expect(clippy::implicit_hasher, reason = "the one set of chosen places has the one hasher")]
 pub fn file_edits(book: &Book, rename: &Rename, chosen: &HashSet<String>) -> (Vec<FileEdit>, Vec<String>) {
@@ -221,20 +221,20 @@ pub fn file_edits(book: &Book, rename: &Rename, chosen: &HashSet<String>) -> (Ve
     for path in order {
         let Some((_, text)) = book.document(path) else { continue };
         let places = &by_file[path];
-        let (mut after, broken) = rewritten(text, places);
+        let (after, broken) = rewritten(text, places);
         refused.extend(broken);
+        let (before, after) = (book.as_on_disk(path, text), book.as_on_disk(path, &after));
         let moved = places.iter().find(|p| p.kind == Kind::File).and_then(|p| BookPath::new(&p.becomes).ok());
         match moved {
             Some(to) => {
-                files.push(FileEdit { path: to, before: None, after: Some(after) });
-                files.push(FileEdit { path: path.clone(), before: Some(text.to_string()), after: None });
+                files.push(FileEdit { path: to, before: None, after: Some(after.into_owned()) });
+                files.push(FileEdit { path: path.clone(), before: Some(before.into_owned()), after: None });
             }
-            None if after != **text => {
-                let after = std::mem::take(&mut after);
+            None if after != before => {
                 files.push(FileEdit {
                     path: path.clone(),
-                    before: Some(text.to_string()),
-                    after: Some(after),
+                    before: Some(before.into_owned()),
+                    after: Some(after.into_owned()),
                 });
             }
             None => {}

@@ -274,13 +274,15 @@ fn every_text_of_the_book_is_looked_at_once() {
     let rows: Vec<_> = found.places.iter().map(|p| format!("{}:{}", p.path, p.line)).collect();
     let expected = [
         "manuscript/01.md:1",
-        "codex/locations/street.md:1",
         "codex/characters/people.md:1",
         "codex/characters/people.md:2",
-        "codex/characters/people.md:4",
         "notes/a.md:1",
+        // What may be another one comes after all that is sure.
+        "codex/characters/people.md:4",
     ];
-    assert_eq!(rows, expected.into_iter().filter(|row| !row.contains("street")).collect::<Vec<_>>());
+    assert_eq!(rows, expected);
+    let sure = found.places.iter().take_while(|p| p.chosen).count();
+    assert_eq!(sure, found.chosen().len());
     let mut ids: Vec<_> = found.places.iter().map(|p| &p.id).collect();
     ids.sort();
     ids.dedup();
@@ -331,7 +333,10 @@ proptest::proptest! {
         let book = cast(&prose);
         if let Ok(found) = find(&book, "Adrian Vale", &new, &[]) {
             let mut end = 0;
-            for place in found.places.iter().filter(|p| p.path.as_str() == "manuscript/01.md") {
+            let mut here: Vec<_> =
+                found.places.iter().filter(|p| p.path.as_str() == "manuscript/01.md").collect();
+            here.sort_by_key(|p| p.range.start);
+            for place in here {
                 proptest::prop_assert!(place.range.start >= end && prose.get(place.range.clone()) == Some(&place.text));
                 end = place.range.end;
             }

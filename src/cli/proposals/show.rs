@@ -9,7 +9,7 @@ use crate::domain::ids::{BookPath, ProposalId};
 use crate::proposal::diff::{self, Hunk, Side};
 use crate::proposal::merge::{Region, Sides};
 use crate::proposal::{FileChange, Status};
-use crate::workbench::{FileReview, Outcome, Review};
+use crate::workbench::{FileReview, Outcome, Review, Written};
 
 use super::super::error::CliError;
 use super::super::{Context, output};
@@ -55,6 +55,9 @@ struct Numbered {
     line: usize,
     old: String,
     new: String,
+    /// Whether it was written, where the proposal was applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taken: Option<bool>,
 }
 
 /// Prints the differences alone.
@@ -83,6 +86,10 @@ pub(super) fn show(context: &Context, review: &Review) -> Result<(), CliError> {
     let _ = writeln!(text, "{} ({})", proposal.summary, queued.status.as_str());
     let _ = writeln!(text, "{} {}, by {}\n", proposal.subject, proposal.entry, proposal.tool);
     text.extend(all.iter().map(|d| d.diff.as_str()));
+    let left_out = all.iter().flat_map(|d| &d.hunks).filter(|hunk| hunk.taken == Some(false)).count();
+    if left_out > 0 {
+        let _ = writeln!(text, "\nNot written: {left_out} of the proposed changes.");
+    }
     if matches!(queued.status, Status::Pending | Status::Stale) {
         text += &changes(&all);
         text += &obstacles(&all, &proposal.id);
@@ -158,7 +165,11 @@ fn differences(review: &Review) -> Vec<Difference<'_>> {
 fn difference<'a>(change: &'a FileChange, file: &'a FileReview, number: &mut usize) -> Difference<'a> {
     // What the proposal changes is against its own base: the present text may hold it already, or more.
     let base = change.base.as_deref().unwrap_or_default();
-    let mut numbered = |hunk: Hunk| {
+    let taken = |hunk: usize| {
+        let written = file.written.as_ref()?;
+        Some(written.change.is_some() && written.taken.get(hunk).copied().unwrap_or(true))
+    };
+    let mut numbered = |(at, hunk): (usize, Hunk)| {
         *number += 1;
         let side = |side| hunk.pieces.iter().filter(|p| p.side != side).map(|p| p.text.as_str()).collect();
         Numbered {
@@ -166,6 +177,7 @@ fn difference<'a>(change: &'a FileChange, file: &'a FileReview, number: &mut usi
             line: hunk.old_lines.start + 1,
             old: side(Side::New),
             new: side(Side::Old),
+            taken: taken(at),
         }
     };
     let place = |sides: &'a Sides| {
@@ -187,11 +199,21 @@ fn difference<'a>(change: &'a FileChange, file: &'a FileReview, number: &mut usi
         current: file.now.as_deref(),
         proposed: change.text(),
         removed: change.proposed.is_none(),
-        diff: diff::unified(change.path.as_str(), base, change.text()),
+        diff: match &file.written {
+            Some(written) => really_written(change.path.as_str(), written),
+            None => diff::unified(change.path.as_str(), base, change.text()),
+        },
         outcome,
         merged,
         reason,
         conflicts,
-        hunks: diff::hunks(base, change.text()).into_iter().map(&mut numbered).collect(),
+        hunks: diff::hunks(base, change.text()).into_iter().enumerate().map(&mut numbered).collect(),
     }
+}
+
+/// What an applied proposal did to a file, which may be less than was proposed, or merged into what stood there.
+fn really_written(path: &str, written: &Written) -> String {
+    let Some(trace) = &written.change else { return String::new() };
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    diff::unified(path, &text(&trace.without), &text(&trace.with))
 }

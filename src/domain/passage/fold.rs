@@ -7,29 +7,55 @@ use unicode_normalization::char::is_combining_mark;
 ///
 /// Folding what is folded changes nothing.
 pub fn fold(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
-    let mut gap = false;
-    let mut push = |c: char| {
-        if c.is_whitespace() || c == '_' || is_dash(c) {
-            gap = true;
-            return;
-        }
-        if std::mem::take(&mut gap) && !folded.is_empty() {
-            folded.push(' ');
-        }
-        folded.push(c);
-    };
+    let mut folded = Folded::default();
     for c in text.chars() {
-        if c.is_ascii_alphanumeric() {
-            push(c.to_ascii_lowercase());
-        } else {
-            fold_char(c, &mut push);
-        }
+        folded.take(c);
     }
+    let mut folded = folded.text;
     while let Some(short) = without_possessive(&folded) {
         folded.truncate(short);
     }
     folded
+}
+
+/// Folds text as [`fold()`] does, but for possessive endings, and says where each byte of it comes from: its place in `text`.
+pub fn fold_with_places(text: &str) -> (String, Vec<usize>) {
+    let mut folded = Folded { text: String::with_capacity(text.len()), gap: false };
+    let mut places = Vec::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        folded.take(c);
+        places.resize(folded.text.len(), at);
+    }
+    (folded.text, places)
+}
+
+/// Text that is being folded.
+#[derive(Default)]
+struct Folded {
+    text: String,
+    /// White space, a hyphen or an underscore stood before what comes next.
+    gap: bool,
+}
+
+impl Folded {
+    fn take(&mut self, c: char) {
+        if c.is_ascii_alphanumeric() {
+            self.push(c.to_ascii_lowercase());
+        } else {
+            fold_char(c, &mut |c| self.push(c));
+        }
+    }
+
+    fn push(&mut self, c: char) {
+        if c.is_whitespace() || c == '_' || is_dash(c) {
+            self.gap = true;
+            return;
+        }
+        if std::mem::take(&mut self.gap) && !self.text.is_empty() {
+            self.text.push(' ');
+        }
+        self.text.push(c);
+    }
 }
 
 /// Returns the length that is left when the possessive ending is taken off.
@@ -126,7 +152,26 @@ mod tests {
         }
     }
 
+    fn while_possessive(with: &str, without: &str) -> Result<(), proptest::test_runner::TestCaseError> {
+        proptest::prop_assert!(with.starts_with(without));
+        let rest = &with[without.len()..];
+        proptest::prop_assert!(rest.chars().all(|c| matches!(c, '\'' | 's' | ' ')), "{rest:?}");
+        Ok(())
+    }
+
     proptest::proptest! {
+        #[test]
+        fn a_place_is_where_the_letter_comes_from(text in "\\PC{0,24}|[a-zß’'s \\-_ØłÆéİ\u{a0}\u{ad}]{0,16}") {
+            let (folded, places) = fold_with_places(&text);
+            proptest::prop_assert_eq!(folded.len(), places.len());
+            proptest::prop_assert!(places.is_sorted());
+            for (at, c) in folded.char_indices().filter(|(_, c)| *c != ' ') {
+                let from = text[places[at]..].chars().next().unwrap();
+                proptest::prop_assert!(fold(&from.to_string()).contains(c) || is_quote(from), "{from:?} {c:?}");
+            }
+            while_possessive(&folded, &fold(&text))?;
+        }
+
         #[test]
         fn folding_twice_is_folding_once(text in "\\PC{0,24}|[a-zß’'s \\-_ØłÆéİ\u{a0}\u{ad}]{0,16}") {
             let once = fold(&text);

@@ -2,6 +2,7 @@
 //!
 //! Works on whole tokens, so that no character and no CRLF is ever cut. Says what changed, never what to make of it.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use similar::{Algorithm, DiffTag};
@@ -10,6 +11,9 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Fewer words than this between two changes of one side do not part them, when the changes are larger: what two rewritten
 /// phrases have in common by chance ("of the") is no ground for a change of the other side.
 const CHANCE_WORDS: usize = 3;
+
+/// More lines than this that stand in a text before, and lines are not compared one by one.
+const MOST_REPEATED: usize = 30_000;
 
 /// The same stretch of three texts, in bytes. Stretches follow one another without a gap.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,9 +42,48 @@ struct Edit {
 /// blank lines and rules between them: these stand everywhere, so that they say nothing about which paragraph belongs to which.
 pub(super) fn lines(base: &str, mine: &str, theirs: &str) -> Vec<Stretch> {
     let [base, mine, theirs] = [base, mine, theirs].map(|text| Tokens::new(text.split_inclusive('\n')));
-    let [my_edits, their_edits] =
-        [&mine, &theirs].map(|side| edits(&base.list, &side.list, Algorithm::Patience));
+    let [my_edits, their_edits] = [&mine, &theirs].map(|side| line_edits(&base.list, &side.list));
     stretches([&base, &mine, &theirs], &my_edits, &their_edits, |gap| !gap.iter().any(|line| has_word(line)))
+}
+
+/// Pairs the lines one by one, where each text has the same number of them and each line of a side shares half of its words or more with the base's:
+/// then they are the same lines, each changed in its own place. Takes time by the length alone.
+pub(super) fn alike_lines(base: &str, mine: &str, theirs: &str) -> Option<Vec<Stretch>> {
+    let [base, mine, theirs] = [base, mine, theirs].map(|text| Tokens::new(text.split_inclusive('\n')));
+    let same_number = base.list.len() == mine.list.len() && base.list.len() == theirs.list.len();
+    let alike = |side: &Tokens| base.list.iter().zip(&side.list).all(|(base, side)| are_alike(base, side));
+    if !same_number || !alike(&mine) || !alike(&theirs) {
+        return None;
+    }
+    let line = |at: usize| {
+        let place = at..at + 1;
+        Stretch {
+            base: base.bytes(&place),
+            mine: mine.bytes(&place),
+            theirs: theirs.bytes(&place),
+            mine_changed: mine.list[at] != base.list[at],
+            theirs_changed: theirs.list[at] != base.list[at],
+        }
+    };
+    Some((0..base.list.len()).map(line).collect())
+}
+
+/// Whether two lines share half of their words or more, in whatever order.
+fn are_alike(one: &str, other: &str) -> bool {
+    let (mut counts, mut longer, mut common) = (HashMap::<&str, usize>::new(), 0, 0);
+    for word in one.unicode_words() {
+        *counts.entry(word).or_default() += 1;
+        longer += 1;
+    }
+    let mut words = 0;
+    for word in other.unicode_words() {
+        words += 1;
+        if let Some(left) = counts.get_mut(word).filter(|left| **left > 0) {
+            *left -= 1;
+            common += 1;
+        }
+    }
+    2 * common >= longer.max(words)
 }
 
 /// Aligns by word (Unicode's word boundaries, <https://www.unicode.org/reports/tr29/>): words, spaces, line ends and punctuation are tokens.
@@ -86,6 +129,21 @@ fn has_word(token: &str) -> bool {
 
 fn is_space(token: &str) -> bool {
     !token.contains(['\n', '\r']) && token.chars().all(char::is_whitespace)
+}
+
+/// What differs between lists of lines. Where tens of thousands of lines stand more than once, there is little to go by and much to search:
+/// then all that lies between what is alike at both ends is one change.
+fn line_edits(base: &[&str], side: &[&str]) -> Vec<Edit> {
+    let mut seen = HashSet::new();
+    let repeated = base.iter().filter(|line| has_word(line) && !seen.insert(**line)).count();
+    if repeated <= MOST_REPEATED {
+        return edits(base, side, Algorithm::Patience);
+    }
+    let before = base.iter().zip(side).take_while(|(b, s)| b == s).count();
+    let (b, s) = (&base[before..], &side[before..]);
+    let after = b.iter().rev().zip(s.iter().rev()).take_while(|(b, s)| b == s).count();
+    let edit = Edit { base: before..base.len() - after, side: before..side.len() - after };
+    if edit.base.is_empty() && edit.side.is_empty() { vec![] } else { vec![edit] }
 }
 
 /// What differs, in order; changes without a token between them are one.

@@ -136,6 +136,56 @@ fn long_texts_without_anything_in_common_end_and_lose_nothing() {
     assert_eq!(settle_all(&regions, Pick::Theirs), theirs);
 }
 
+#[test]
+fn a_paragraph_that_both_added_is_not_there_twice() {
+    let base = "## Voice\n\nLow.\n\n## Past\n";
+    let added = base.replace("Low.\n", "Low.\n\nHigh and clear.\n");
+    let mine = added.replace("Low.", "Lowish. And more.");
+    let sides = open(base, &mine, &added);
+    assert_eq!(sides.len(), 1);
+    let Merged::Conflict { regions } = merge(base, &mine, &added) else { panic!() };
+    assert_eq!(settle_all(&regions, Pick::Mine), mine);
+    assert_eq!(clean(base, &added, &added), added);
+}
+
+/// Paragraphs of sixty words, in each of which the word at `at` is another one: `mark` with the paragraph's number.
+fn book(paragraphs: usize, at: usize, mark: &str) -> String {
+    let word = |paragraph: usize, at: usize| format!("w{}", (paragraph * 61 + at * 13) * 7919 % 3001);
+    let words = |p: usize| (0..60).map(move |w| if w == at { format!("{mark}{p}") } else { word(p, w) });
+    (0..paragraphs).map(|p| words(p).collect::<Vec<_>>().join(" ") + ".\n\n").collect()
+}
+
+#[test]
+fn a_book_in_which_both_changed_every_paragraph_is_merged_line_by_line() {
+    let (base, mine, theirs) = (book(1_000, 60, ""), book(1_000, 10, "mine"), book(1_000, 40, "theirs"));
+    assert!(base.len() > MOST_BY_WORD);
+    let merged = clean(&base, &mine, &theirs);
+    assert_eq!((merged.matches("mine").count(), merged.matches("theirs").count()), (1_000, 1_000));
+    assert_eq!(merged.lines().count(), base.lines().count());
+    let theirs = theirs.replace("theirs7 ", "theirs7 too ");
+    let merged = clean(&base, &mine, &theirs);
+    assert!(merged.contains("theirs7 too ") && merged.contains("mine999 "));
+}
+
+#[test]
+fn a_long_place_whose_lines_are_not_the_same_ones_is_told_as_one_and_loses_nothing() {
+    let (base, mine) = (book(1_000, 60, ""), book(1_000, 10, "mine"));
+    let more = format!("One more.\n\n{}", book(1_000, 40, "theirs"));
+    let other = (0..2_000).map(|n| format!("Other {n} words {n}.\n")).collect::<Vec<_>>().concat();
+    let lines = |seed: usize| (0..50_000).map(|n| ["a\n", "b\n"][(n * seed / 7) % 2]).collect::<String>();
+    for (base, mine, theirs) in [
+        (base.clone(), mine.clone(), more),
+        (base, mine, other),
+        (lines(3), lines(4).repeat(2), lines(5).repeat(2) + "b\n"),
+    ] {
+        let Merged::Conflict { regions } = merge(&base, &mine, &theirs) else { panic!("merged") };
+        check(&regions, &base, &mine, &theirs);
+        assert_eq!(regions.iter().filter(|region| region.open().is_some()).count(), 1);
+        assert_eq!(settle_all(&regions, Pick::Mine), mine);
+        assert_eq!(settle_all(&regions, Pick::Theirs), theirs);
+    }
+}
+
 mod never_loses_an_edit {
     use std::collections::{BTreeMap, BTreeSet};
 

@@ -66,11 +66,21 @@ pub struct Rules {
 impl Rules {
     /// Collects the folders that are one entry.
     pub fn new<'a>(layout: Layout, words: Vocabulary, paths: impl IntoIterator<Item = &'a BookPath>) -> Self {
-        let dossiers = paths.into_iter().filter(|path| Shape::of(path) == Shape::Dossier);
-        let of_entries =
-            |path: &&BookPath| folder_name(path).is_some_and(|name| words.folder(name).is_some());
-        let dossiers = dossiers.filter(|path| !of_entries(path));
-        let dossiers = dossiers.filter_map(|path| path.parent().map(str::to_owned)).collect();
+        let (mut dossiers, mut souls) = (HashSet::new(), HashSet::new());
+        for path in paths {
+            match (Shape::of(path), path.parent()) {
+                (Shape::Dossier, Some(folder)) => dossiers.insert(folder.to_owned()),
+                (Shape::Soul, Some(folder)) => souls.insert(folder.to_owned()),
+                _ => false,
+            };
+        }
+        // `people/lore/` with a dossier and a soul is somebody called Lore; `lore/` with a dossier is a folder of lore.
+        let is_entry = |folder: &String| {
+            let mut names = folder.rsplit('/');
+            names.next().is_some_and(|name| words.folder(name).is_none())
+                || souls.contains(folder) && names.any(|name| words.folder(name).is_some())
+        };
+        dossiers.retain(is_entry);
         Self { layout, words, dossiers }
     }
 
@@ -158,6 +168,12 @@ impl Rules {
             && file.path.parent().is_some_and(|parent| self.dossiers.contains(parent));
         let holds_entries =
             |name: &str| self.words.folder(name).is_some_and(|folder| folder != EntryType::Style);
+        if shape == Shape::Dossier || shape == Shape::Soul {
+            // An entry is of the type of the folder that it stands in, whatever it is called itself.
+            if file.path.parent().is_some_and(|dir| self.dossiers.contains(dir)) {
+                return true;
+            }
+        }
         let is_index_of_many = matches!(shape, Shape::Dossier | Shape::Index | Shape::FolderNote)
             && (file.path.parent().is_none_or(|dir| self.layout.is_codex(dir))
                 || folder_name(&file.path).is_some_and(holds_entries));
@@ -166,8 +182,10 @@ impl Rules {
 
     /// The type that the nearest folder above a file names.
     fn folder_type(&self, path: &BookPath) -> Option<Typed> {
+        let own = path.parent().filter(|folder| self.dossiers.contains(*folder));
         path.parent()?
             .rsplit('/')
+            .skip(usize::from(own.is_some()))
             .find_map(|name| Some((self.words.folder(name)?, TypeFrom::Folder(name.to_owned()))))
     }
 

@@ -59,6 +59,30 @@ pub struct Fields {
     front: usize,
 }
 
+/// Most words of a section that is a role and no text about it.
+const ROLE_WORDS: usize = 8;
+
+/// The one line of a section `Role`.
+fn role_section<'a>(lines: &'a [Cow<'_, str>]) -> Option<&'a str> {
+    if !lines.iter().any(|line| line.trim_end_matches(['#', ' ', ':']).ends_with("ole")) {
+        return None;
+    }
+    let headings = markup::headings(lines);
+    let at = headings.iter().position(|h| matches!(fold(&h.text).as_str(), "role" | "narrative role"))?;
+    let end = headings.get(at + 1).map_or(lines.len(), |next| next.line);
+    let mut said = lines[headings[at].line + headings[at].height..end]
+        .iter()
+        .map(|line| line.trim())
+        .filter(|l| !l.is_empty());
+    let role = said.next()?;
+    let is_line =
+        role.split_whitespace().count() <= ROLE_WORDS && !role.starts_with(['-', '*', '>', '|', '=']);
+    (is_line && said.next().is_none()).then_some(role)
+}
+
+/// Keys of a summary, strongest first.
+const SUMMARY: [&str; 3] = ["summary", "description", "synopsis"];
+
 impl Fields {
     /// Reads a file, or a part of one without frontmatter.
     pub fn of(
@@ -75,6 +99,9 @@ impl Fields {
         }
         for (key, value) in markup::top_fields(lines, words) {
             fields.add(key, value, words);
+        }
+        if let Some(role) = role_section(lines) {
+            fields.add("role", role, words);
         }
         fields
     }
@@ -100,7 +127,7 @@ impl Fields {
 
     /// Whether a key says what the summary is.
     pub fn gives_summary(&self) -> bool {
-        self.given(&["summary", "description"]).is_some()
+        self.given(&SUMMARY).is_some()
     }
 
     /// A title that stands in the frontmatter may be the name; one in the text is only ever a title.
@@ -185,7 +212,7 @@ impl Facts {
         let (in_heading, also) = heading.map_or((None, vec![]), |h| (Some(h.name), h.aliases));
         let name = named.or(front_title).or(in_heading).unwrap_or_else(|| readable_stem(stem));
         let aliases = aliases(&fields.all, &page.lines, also, &name, words);
-        let summary = fields.given(&["summary", "description"]).map_or_else(
+        let summary = fields.given(&SUMMARY).map_or_else(
             || summary(page, words),
             |text| text.split_whitespace().collect::<Vec<_>>().join(" "),
         );
@@ -311,7 +338,7 @@ fn heading_name(page: &Page<'_>) -> Option<String> {
         .filter(|text| !SECTIONS.contains(&fold(text).as_str()))
 }
 
-/// Other names from keys, from `Aliases:` lines and from the heading, each once, without the name itself.
+/// Other names from keys, from `Aliases:` lines and rows of tables, and from the heading, each once, without the name itself.
 fn aliases(
     all: &Map<String, Value>,
     lines: &[Cow<'_, str>],
@@ -336,6 +363,14 @@ fn aliases(
             found.extend(markup::split_names(field.value));
         }
     }
+    if lines.iter().any(|line| line.contains('|')) {
+        let rows = markup::table_fields(lines, words);
+        let rows = rows.iter().filter(|(label, _)| KEYS.contains(&fold(words.key(label)).as_str()));
+        rows.for_each(|(_, value)| found.extend(markup::split_names(value)));
+    }
+    // novelWriter's `@tag: Jane | Jane Doe`.
+    let tags = lines.iter().filter_map(|line| line.trim().strip_prefix("@tag:"));
+    tags.for_each(|tag| found.extend(tag.split('|').flat_map(markup::split_names)));
     found.extend(in_heading);
     let mut seen = std::collections::HashSet::from([name.to_owned()]);
     found.retain(|alias| alias.chars().any(char::is_alphanumeric) && seen.insert(alias.clone()));

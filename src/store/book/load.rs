@@ -11,6 +11,7 @@ use super::scan;
 use crate::domain::book::Warning;
 use crate::domain::frontmatter::{self, Frontmatter, Split, Syntax};
 use crate::domain::ids::BookPath;
+use crate::domain::passage;
 
 /// Longer files are no manuscript, and are not read: 8 MB.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
@@ -29,8 +30,10 @@ const WORTH_A_THREAD: usize = 64;
 pub struct Loaded {
     /// Where it is.
     pub path: BookPath,
-    /// The whole file.
+    /// The whole file; line feeds for the line ends of the old Mac OS.
     pub text: Arc<str>,
+    /// Whether the file has those.
+    pub is_old_mac: bool,
     /// Where its frontmatter ends.
     pub split: Split,
     /// What its frontmatter says.
@@ -44,6 +47,9 @@ pub struct Loaded {
 impl Loaded {
     /// Reads the frontmatter of a text.
     pub fn of(path: BookPath, text: Arc<str>, words: &Vocabulary) -> Self {
+        let of_old_mac = passage::old_mac_lines(&text);
+        let is_old_mac = of_old_mac.is_some();
+        let text = of_old_mac.map_or(text, Arc::from);
         let split = frontmatter::split(&text);
         let mut front = match split.syntax {
             Syntax::None => frontmatter::parse_unclosed(&text).unwrap_or_default(),
@@ -51,7 +57,7 @@ impl Loaded {
         };
         let (fields, renamed) = words.rename(std::mem::take(&mut front.fields));
         front.fields = fields;
-        Self { path, text, split, front, renamed, not_utf8: None }
+        Self { path, text, is_old_mac, split, front, renamed, not_utf8: None }
     }
 
     /// Returns what stands below the frontmatter.
@@ -68,8 +74,43 @@ impl Loaded {
             message: message.to_owned(),
         };
         let of_file = self.not_utf8.iter().map(|message| at(1, 1, message));
-        of_file.chain(self.front.problems.iter().map(|p| at(p.line, p.column, &p.message))).collect()
+        let of_front = self.front.problems.iter().map(|p| at(p.line, p.column, &p.message));
+        let days = self.impossible_days();
+        of_file.chain(of_front).chain(days.iter().map(|(line, message)| at(*line, 1, message))).collect()
     }
+
+    /// Values of the frontmatter that look like a day and are none, each with its line.
+    fn impossible_days(&self) -> Vec<(usize, String)> {
+        let front = &self.text[..self.split.body_start];
+        let lines = front.lines().enumerate();
+        let found = lines.filter_map(|(at, line)| {
+            let (key, value) = line.split_once([':', '='])?;
+            let value = value.trim().trim_matches(['"', '\'']);
+            let message = || {
+                format!(
+                    "`{}: {value}`: the calendar has no such day, so that it can't be put in order",
+                    key.trim()
+                )
+            };
+            is_impossible_day(value).then(|| (at + 1, message()))
+        });
+        found.collect()
+    }
+}
+
+/// Whether a text is written as year, month and day, and the month has no such day.
+fn is_impossible_day(text: &str) -> bool {
+    let mut parts = text.splitn(3, '-');
+    let mut number = |digits: std::ops::RangeInclusive<usize>| {
+        let part =
+            parts.next().filter(|p| digits.contains(&p.len()) && p.bytes().all(|b| b.is_ascii_digit()))?;
+        part.parse::<i16>().ok()
+    };
+    let (Some(year), Some(month), Some(day)) = (number(4..=4), number(1..=2), number(1..=2)) else {
+        return false;
+    };
+    let (Ok(month), Ok(day)) = (i8::try_from(month), i8::try_from(day)) else { return false };
+    (1..=12).contains(&month) && (29..=31).contains(&day) && jiff::civil::Date::new(year, month, day).is_err()
 }
 
 /// Applies `work` to every item on a few threads; the results are in the order of the items.

@@ -86,14 +86,14 @@ pub fn without_comments(text: &str) -> Cow<'_, str> {
 pub fn headings(lines: &[Cow<'_, str>]) -> Vec<Heading> {
     let mut found: Vec<Heading> = vec![];
     for (at, line) in lines.iter().enumerate() {
-        if let Some((level, text)) = atx(line) {
+        if let Some((level, text)) = atx(line).or_else(|| passage::html_heading(line)) {
             found.push(Heading { level, text: plain_text(text), line: at, height: 1 });
         } else if at > 0
             && let Some(level) = underline(line)
             && let above = lines[at - 1].trim()
             && !above.is_empty()
             && atx(above).is_none()
-            && (level == 1 || is_underlined_title(above, lines.get(at.wrapping_sub(2)).map(|l| l.trim())))
+            && (level == 1 || is_underlined_title(above, lines.get(at.wrapping_sub(2)).map(AsRef::as_ref)))
         {
             found.push(Heading { level, text: plain_text(above), line: at - 1, height: 2 });
         }
@@ -113,7 +113,7 @@ fn underline(line: &str) -> Option<usize> {
 
 /// Whether a line above dashes is meant as a title, and the dashes not as a break of the scene.
 fn is_underlined_title(line: &str, above: Option<&str>) -> bool {
-    above.is_none_or(str::is_empty)
+    above.is_none_or(|above| above.trim().is_empty() || atx(above).is_some() || is_tags(above))
         && line.chars().count() <= 60
         && line.starts_with(|c: char| c.is_alphanumeric() || c == '[')
         && !line.ends_with(['.', '!', '?', '…', ',', ';', ':', '"', '”', '*'])
@@ -137,6 +137,7 @@ pub fn atx(line: &str) -> Option<(usize, &str)> {
 /// Returns a line as a reader sees it: links as their text, no emphasis, single spaces.
 pub fn plain_text(line: &str) -> String {
     let linked = links_as_text(line);
+    let linked = passage::without_html(&linked);
     let bare = linked.replace(['*', '`'], "");
     bare.split_whitespace()
         .map(|word| word.trim_matches('_'))
@@ -183,7 +184,7 @@ fn inline_link(from: &str) -> Option<(&str, usize)> {
 
 /// Splits `Label: value`, also as `**Label:** value`, `- Label: value` or, for Dataview, `Label:: value`.
 pub fn labelled(line: &str) -> Option<Labelled<'_>> {
-    let line = line.trim_start().trim_start_matches(['-', '*', '+', '_', '>', ' ']);
+    let line = line.trim_start().trim_start_matches(['-', '*', '+', '_', '>', '%', ' ']);
     let (label, value) = line.split_once(':')?;
     let dataview = value.starts_with(':');
     let value = value.trim_start_matches(':');
@@ -297,11 +298,101 @@ pub fn is_tags(line: &str) -> bool {
     words.peek().is_some() && atx(line).is_none() && words.all(|word| word.len() > 1 && word.starts_with('#'))
 }
 
-/// Returns the `Key: value` lines at the top of `lines`: those before the first heading and the first prose, in blocks that hold nothing else. One
+/// Splits lines into blocks, at blank ones and at rules (`---`) that underline no title.
+fn blocks<'l, 'a>(lines: &'l [Cow<'a, str>]) -> Vec<&'l [Cow<'a, str>]> {
+    let (mut found, mut start) = (vec![], 0);
+    for (at, line) in lines.iter().enumerate() {
+        let above = |by: usize| at.checked_sub(by).map(|above| lines[above].trim());
+        let is_title = || at > start && above(1).is_some_and(|title| is_underlined_title(title, above(2)));
+        if line.trim().is_empty() || is_break(line) && !is_title() {
+            found.push(&lines[start..at]);
+            start = at + 1;
+        }
+    }
+    found.push(&lines[start..]);
+    found.retain(|block| !block.is_empty());
+    found
+}
+
+/// Whether a line is a rule: three or more of one mark, and nothing else.
+fn is_break(line: &str) -> bool {
+    let marks = || line.chars().filter(|c| *c != ' ');
+    ['-', '*', '_'].iter().any(|mark| marks().all(|c| c == *mark)) && marks().count() >= 3
+}
+
+/// Leaves out the heading that opens a text, if one does.
+fn below_title<'l, 'a>(lines: &'l [Cow<'a, str>]) -> &'l [Cow<'a, str>] {
+    let Some(first) = lines.iter().position(|line| !line.trim().is_empty()) else { return lines };
+    let line = lines[first].as_ref();
+    let is_underlined = |below: &Cow<'_, str>| match underline(below) {
+        Some(1) => true,
+        Some(_) => is_underlined_title(line.trim(), None),
+        None => false,
+    };
+    if atx(line).is_some() || passage::html_heading(line).is_some() {
+        &lines[first + 1..]
+    } else if lines.get(first + 1).is_some_and(is_underlined) {
+        &lines[first + 2..]
+    } else {
+        lines
+    }
+}
+
+/// Returns the rows of tables that have a name and a value, also within a callout: `| Aliases | Finn, the Fox |`. The row above the dashes is one of them only where
+/// it has a `usual` label and another row has one too, or there is no other: else it says what the columns are.
+pub fn table_fields<'a>(lines: &'a [Cow<'_, str>], words: &Vocabulary) -> Vec<(&'a str, &'a str)> {
+    let mut found: Vec<(&str, &str)> = vec![];
+    let mut rows: Vec<(&str, &str)> = vec![];
+    let mut head = None;
+    let mut close = |rows: &mut Vec<(&'a str, &'a str)>, head: &mut Option<usize>| {
+        let usual = |row: &(&str, &str)| is_usual(row.0, words);
+        if let Some(at) = head.take().filter(|at| *at < rows.len()) {
+            let others = rows.len() > 1;
+            if !usual(&rows[at]) || others && !rows.iter().skip(at + 1).any(usual) {
+                rows.remove(at);
+            }
+        }
+        found.append(rows);
+    };
+    for line in lines {
+        let line = line.trim().trim_start_matches(['>', ' ']);
+        let cells = line.strip_prefix('|').map(|row| cells(row.trim_end().trim_end_matches('|')));
+        match cells.as_deref() {
+            Some([label, value]) if is_dashes(label) && is_dashes(value) => {
+                head = rows.len().checked_sub(1);
+            }
+            Some([label, value]) => rows.push((label.trim_matches(['*', '_', ':', ' ']), value)),
+            _ => close(&mut rows, &mut head),
+        }
+    }
+    close(&mut rows, &mut head);
+    found.retain(|(label, value)| !label.is_empty() && !value.is_empty());
+    found
+}
+
+/// The cells of a row; a bar that is escaped, or stands in a link, ends none.
+fn cells(row: &str) -> Vec<&str> {
+    let (mut found, mut start, mut before) = (vec![], 0, ' ');
+    for (at, c) in row.char_indices() {
+        if c == '|' && before != '\\' {
+            found.push(row[start..at].trim());
+            start = at + 1;
+        }
+        before = c;
+    }
+    found.push(row[start..].trim());
+    found
+}
+
+fn is_dashes(cell: &str) -> bool {
+    cell.contains('-') && cell.chars().all(|c| matches!(c, '-' | ':'))
+}
+
+/// Returns the `Key: value` lines at the top of `lines`: those below the title, before the next heading and the first prose, in blocks that hold nothing else. One
 /// such line alone counts only as an item of a list, in bold, or with a usual label.
 pub fn top_fields<'a>(lines: &'a [Cow<'_, str>], words: &Vocabulary) -> Vec<(&'a str, &'a str)> {
     let mut found = vec![];
-    for block in lines.split(|line| line.trim().is_empty()) {
+    for block in blocks(below_title(lines)) {
         let block: Vec<&str> =
             block.iter().map(|line| line.trim()).filter(|line| !is_furniture(line)).collect();
         if block.is_empty() {
@@ -322,7 +413,7 @@ pub fn top_fields<'a>(lines: &'a [Cow<'_, str>], words: &Vocabulary) -> Vec<(&'a
 /// Returns the first paragraph of prose among `lines`, as a reader sees it; where there is none, the first item of a list.
 pub fn first_prose(lines: &[Cow<'_, str>], words: &Vocabulary) -> String {
     let mut item = None;
-    for block in lines.split(|line| line.trim().is_empty()) {
+    for block in blocks(lines) {
         let is_title = |at: usize| {
             let above = (at > 0).then(|| block[at - 1].trim());
             let below = block.get(at + 1).and_then(|below| underline(below));
@@ -381,12 +472,22 @@ fn list_item(line: &str) -> Option<&str> {
 /// Whether a line is no prose: a rule, a table, a picture, a callout, HTML, an underline or a line of tags.
 fn is_furniture(line: &str) -> bool {
     let is_rule = line.chars().all(|c| matches!(c, '-' | '*' | '_' | '=' | ' ' | '#' | '~' | '+'));
-    is_rule || is_tags(line) || line.starts_with(['|', '>', '<']) || line.starts_with("![")
+    is_rule
+        || is_tags(line)
+        || line.starts_with(['|', '>', '<'])
+        || line.starts_with("![")
+        || is_novelwriter_tag(line)
 }
 
-/// Whether a line only gives a field its value. One such line alone counts only with a usual label, or one of the settings.
-fn is_field(line: &str, lines: usize, words: &Vocabulary) -> bool {
-    const USUAL: [&str; 18] = [
+/// Whether a line is one of novelWriter's references: `@tag: Jane`, `@focus: Jane`.
+fn is_novelwriter_tag(line: &str) -> bool {
+    let word = line.strip_prefix('@').and_then(|rest| rest.split_once(':')).map(|(word, _)| word);
+    word.is_some_and(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphabetic()))
+}
+
+/// Whether a label is a usual one, or one that the settings map to such.
+fn is_usual(label: &str, words: &Vocabulary) -> bool {
+    const USUAL: [&str; 19] = [
         "aliases",
         "alias",
         "aka",
@@ -404,12 +505,15 @@ fn is_field(line: &str, lines: usize, words: &Vocabulary) -> bool {
         "chapter",
         "summary",
         "description",
+        "synopsis",
         "pronouns",
     ];
-    labelled(line).is_some_and(|field| {
-        let label = || fold(words.key(field.label)).replace('.', "");
-        field.dataview || lines > 1 || USUAL.contains(&label().as_str())
-    })
+    USUAL.contains(&fold(words.key(label)).replace('.', "").as_str())
+}
+
+/// Whether a line only gives a field its value. One such line alone counts only with a usual label, or one of the settings.
+fn is_field(line: &str, lines: usize, words: &Vocabulary) -> bool {
+    labelled(line).is_some_and(|field| field.dataview || lines > 1 || is_usual(field.label, words))
 }
 
 #[cfg(test)]

@@ -42,6 +42,9 @@ pub(super) struct FileStep {
     pub after: Option<String>,
     #[serde(default)]
     folders: Vec<BookPath>,
+    /// Permissions with which the file is made anew, on either side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,12 +97,18 @@ impl Record {
     /// Brings every file from before to after, or none.
     pub fn go(&self, root: &Path) -> Result<(), JournalError> {
         for file in &self.files {
-            let Err(source) = file.write(root, Side::After) else { continue };
+            // The record took its time, and so did the files before this one: somebody may have saved this one meanwhile.
+            let is_as_it_was = file.is(root, Side::Before);
+            let error = match is_as_it_was.then(|| file.write(root, Side::After)) {
+                Some(Ok(())) => continue,
+                Some(Err(source)) => io_error(&file.path.under(root), source),
+                None => JournalError::Changed { path: file.path.clone() },
+            };
             for file in self.files.iter().rev().filter(|f| f.is(root, Side::After)) {
                 // A disk that refuses this too leaves the record, from which the rest can be put right later.
                 let _ = file.write(root, Side::Before);
             }
-            return Err(io_error(&file.path.under(root), source));
+            return Err(error);
         }
         Ok(())
     }
@@ -125,7 +134,20 @@ impl FileStep {
             }
             _ => vec![],
         };
-        Self { path, before, after, folders }
+        let mode = match (&before, &after) {
+            (Some(_), None) => atomic::mode_of(root, &path.under(root)),
+            (None, Some(_)) => {
+                let same = earlier.iter().flat_map(|r| &r.files).filter(|f| f.path == path);
+                same.filter_map(|f| f.mode).next_back()
+            }
+            _ => None,
+        };
+        Self { path, before, after, folders, mode }
+    }
+
+    /// Whether the file would go, and is only a link to another one: then that one would go, or be left without its name.
+    pub fn removes_a_link(&self, root: &Path) -> bool {
+        self.after.is_none() && self.path.under(root).is_symlink()
     }
 
     fn text(&self, side: Side) -> Option<&str> {
@@ -148,7 +170,7 @@ impl FileStep {
     pub fn write(&self, root: &Path, side: Side) -> io::Result<()> {
         let path = self.path.under(root);
         if let Some(text) = self.text(side) {
-            return atomic::write(root, &path, text.as_bytes());
+            return atomic::write_as(root, &path, text.as_bytes(), self.mode);
         }
         atomic::remove(&atomic::resolve(root, &path)?)?;
         self.remove_folders(root)

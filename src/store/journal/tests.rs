@@ -111,6 +111,89 @@ fn a_file_that_was_removed_comes_back_to_the_byte() {
     assert!(!root.path().join("codex").exists());
 }
 
+#[cfg(unix)]
+mod permissions {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn set(root: &Path, path: &str, mode: u32) {
+        fs::set_permissions(root.join(path), fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    fn mode(root: &Path, path: &str) -> u32 {
+        fs::metadata(root.join(path)).unwrap().permissions().mode() & 0o777
+    }
+
+    fn moved() -> [Write; 2] {
+        let gone = Write { path: path("a.md"), before: BEFORE.map(Into::into), after: None };
+        [write("a/dossier.md", None, BEFORE.unwrap()), gone]
+    }
+
+    #[test]
+    fn a_file_that_moves_and_one_that_comes_back_keep_their_permissions() {
+        let root = book();
+        let root = root.path();
+        set(root, "a.md", 0o600);
+        apply(root, &id(), &moved()).unwrap();
+        assert_eq!(mode(root, "a/dossier.md"), 0o600);
+        set(root, "a/dossier.md", 0o640);
+        undo(root, &id(), &moved()).unwrap();
+        assert_eq!((read(root, "a.md").as_deref(), mode(root, "a.md")), (BEFORE, 0o600));
+        super::super::write(root, &id(), Step { number: 3, back: false }, &moved()).unwrap();
+        assert_eq!(mode(root, "a/dossier.md"), 0o640, "as it was when it went");
+    }
+
+    #[test]
+    fn a_file_that_gets_another_name_and_other_words_keeps_its_permissions() {
+        let root = book();
+        set(root.path(), "a.md", 0o600);
+        let [_, gone] = moved();
+        apply(root.path(), &id(), &[write("n.md", None, "New."), write("b.md", None, "Other."), gone])
+            .unwrap();
+        assert_eq!(mode(root.path(), "b.md"), 0o600);
+        assert_ne!(mode(root.path(), "n.md"), 0o600);
+    }
+
+    #[test]
+    fn a_removal_that_was_cut_short_is_put_back_with_its_permissions() {
+        let root = book();
+        let root = root.path();
+        set(root, "a.md", 0o660);
+        let [made, gone] = moved();
+        apply(root, &id(), &[gone, made]).unwrap();
+        fs::remove_dir_all(root.join("a")).unwrap();
+        assert_eq!(settle(root, &id(), 1).unwrap(), Some(Settled::PutBack));
+        assert_eq!((read(root, "a.md").as_deref(), mode(root, "a.md")), (BEFORE, 0o660));
+    }
+
+    #[test]
+    fn a_link_is_never_removed_and_neither_is_what_it_leads_to() {
+        let root = book();
+        let root = root.path();
+        fs::rename(root.join("a.md"), root.join("real.md")).unwrap();
+        symlink("real.md", root.join("a.md")).unwrap();
+        let refused = apply(root, &id(), &moved()).unwrap_err();
+        assert!(matches!(refused, JournalError::Link { .. }), "{refused}");
+        assert!(root.join("a.md").is_symlink() && !root.join("a").exists() && !has(root, &id(), 1));
+        assert_eq!(read(root, "real.md").as_deref(), BEFORE);
+    }
+}
+
+#[test]
+fn a_file_that_is_saved_while_the_others_are_written_is_not_overwritten() {
+    let root = book();
+    let root = root.path();
+    let (a, ilse) = (both()[0].clone(), both()[1].clone());
+    // Somebody makes the second file while the first is written: here by a first file that is the second, too.
+    let twice = write(ILSE, None, "# Hers");
+    let failed = apply(root, &id(), &[a, twice, ilse]);
+    assert!(matches!(&failed, Err(JournalError::Changed { path }) if path.as_str() == ILSE), "{failed:?}");
+    assert_eq!(read(root, "a.md").as_deref(), BEFORE, "what was written is put back");
+    assert_eq!(read(root, ILSE), None);
+    assert!(!has(root, &id(), 1));
+}
+
 #[test]
 fn a_step_that_was_written_is_finished_and_one_that_was_not_is_put_back() {
     let root = book();

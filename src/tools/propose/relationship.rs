@@ -12,6 +12,7 @@ use serde_json::json;
 
 use self::link::Links;
 use self::record::{Bond, Recorded};
+use super::own::OwnKeys;
 use super::{MAX_SUMMARY, NOTE, changed_file};
 use crate::canon::lookup::{self, Strength};
 use crate::domain::codex::Entry;
@@ -66,8 +67,9 @@ impl ProposeTool for RecordRelationship {
             return Err(ToolError::in_field("target", message, &["the name of another entry"]));
         }
         let other_kind = kind::inverse(&kind, &target.name);
-        let there = Bond { holder: source, other: target, kind: &kind, words: &words };
-        let back = Bond { holder: target, other: source, kind: &other_kind, words: &words };
+        let own = OwnKeys(&desk.book.settings.codex_keys);
+        let there = Bond { holder: source, other: target, kind: &kind, words: &words, own };
+        let back = Bond { holder: target, other: source, kind: &other_kind, words: &words, own };
         for bond in [&there, &back] {
             for known in bond.known_kinds(&bond.holder.text) {
                 if !known.is_empty() && passage::fold(&known) != passage::fold(bond.kind) {

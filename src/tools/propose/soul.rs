@@ -92,7 +92,8 @@ pub(super) fn first_soul(book: &Book, entry: &Entry, markdown: &str) -> Result<N
             links.join(", ")
         ));
     }
-    let files = vec![new(&dossier, &entry.text), new(&soul, &text), gone];
+    let moved = book.as_on_disk(&entry.path, &entry.text);
+    let files = vec![new(&dossier, &moved), new(&soul, &text), gone];
     Ok(NewSoul { files, path: soul, text, warnings })
 }
 

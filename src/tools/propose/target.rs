@@ -3,9 +3,10 @@
 //! A place is, in this order: the Role field, the soul, a section of the dossier or the soul, a frontmatter field, a `Key: value` line, the
 //! whole text of an entry without headings, a new section at its end. In a file of many entries it lies in the entry's own part.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::field::{FieldProblem, change_field};
+use super::own::OwnKeys;
 use super::soul::{self, NewSoul};
 use crate::domain::codex::{Entry, EntryType};
 use crate::domain::frontmatter;
@@ -42,6 +43,12 @@ pub(super) struct File<'a> {
     pub part: Part,
     /// The entry's own heading, where the file holds others too.
     pub heading: Option<&'a str>,
+}
+
+impl File<'_> {
+    fn sections(&self, target: &str) -> Vec<Section> {
+        self.part.find(self.text, target)
+    }
 }
 
 /// A change that was worked out.
@@ -93,11 +100,13 @@ pub(super) fn work_out<'a>(
     });
     let changed = |change: Change<'a>| Ok(Worked::Change(Box::new(change)));
     let of_soul = soul::is_soul(revision.target);
-    if entry.entry_type == EntryType::Character
-        && !of_soul
-        && role::is_role_change(revision.target, revision.summary, revision.markdown)
-    {
-        return changed(change_role(revision, main)?);
+    let own = OwnKeys(&desk.book.settings.codex_keys);
+    let is_role = || {
+        role::is_role_change(revision.target, revision.summary, revision.markdown)
+            || own.of("role").contains(&passage::fold(revision.target))
+    };
+    if entry.entry_type == EntryType::Character && !of_soul && is_role() {
+        return changed(change_role(revision, main, own)?);
     }
     if of_soul {
         return match soul {
@@ -106,16 +115,20 @@ pub(super) fn work_out<'a>(
         };
     }
     let (places, target) = places(&main, soul, revision.target);
-    let found: Vec<(&File<'_>, Section)> = places
-        .iter()
-        .flat_map(|file| file.part.find(file.text, target).into_iter().map(move |s| (file, s)))
-        .collect();
+    let sections = |target: &str| -> Vec<(&File<'a>, Section)> {
+        let of_file = |file| File::sections(file, target).into_iter().map(move |section| (file, section));
+        places.iter().flat_map(of_file).collect()
+    };
+    let mut found = sections(target);
+    if found.is_empty() {
+        found = own.of(target).iter().flat_map(|own| sections(own)).collect();
+    }
     match &found[..] {
         [] => {}
         [(file, section)] => return change_section(desk, revision, (*file).clone(), section),
         _ => return Err(ambiguous(revision.target, &found, places.len() > 1)),
     }
-    if let Some(change) = field(revision, &main, target)? {
+    if let Some(change) = field(revision, &main, target, own)? {
         return changed(change);
     }
     let file = places.into_iter().next().unwrap_or(main);
@@ -170,6 +183,7 @@ fn field<'a>(
     revision: &Revision<'_>,
     main: &File<'a>,
     target: &str,
+    own: OwnKeys<'_>,
 ) -> Result<Option<Change<'a>>, ToolError> {
     let named = ["frontmatter.", "frontmatter/", "frontmatter /"].iter().find_map(|prefix| {
         target.get(..prefix.len()).filter(|p| p.eq_ignore_ascii_case(prefix)).map(|p| &target[p.len()..])
@@ -185,12 +199,14 @@ fn field<'a>(
     }
     if !shares {
         let fields = frontmatter::parse(main.text).fields;
-        if let Some(key) = change::find_key(&fields, key) {
+        if let Some(key) = own.find(&fields, key) {
             return set_field(revision, main.clone(), key, &fields[key]).map(Some);
         }
     }
     let lines: Vec<FieldLine> = change::field_lines(main.text, &main.part.range);
-    let lines: Vec<&FieldLine> = lines.iter().filter(|l| l.is_named(key)).collect();
+    let authors = own.of(key);
+    let is_named = |line: &&FieldLine| line.is_named(key) || authors.iter().any(|own| line.is_named(own));
+    let lines: Vec<&FieldLine> = lines.iter().filter(is_named).collect();
     match &lines[..] {
         [] if named.is_some() && !key.is_empty() => {
             set_field(revision, main.clone(), key, &Value::Null).map(Some)
@@ -236,12 +252,48 @@ fn one_line_value(markdown: &str, key: &str) -> Option<String> {
     Some(value.trim_start_matches("- ").trim().to_owned())
 }
 
-fn change_role<'a>(revision: &Revision<'_>, file: File<'a>) -> Result<Change<'a>, ToolError> {
-    let wanted = role::proposed_role(revision.markdown).ok_or_else(|| {
+/// The file with another role, and the role that it states now, where the author has a name of their own for it; `None` where the usual one counts.
+fn role_by_own_name(file: &File<'_>, own: OwnKeys<'_>, wanted: &str) -> Option<(Option<String>, String)> {
+    let names = own.of("role");
+    let is_own = |name: &str| names.contains(&passage::fold(name));
+    if names.is_empty() {
+        return None;
+    }
+    let fields = if file.heading.is_none() { frontmatter::parse(file.text).fields } else { Map::new() };
+    if let Some(key) = own.find(&fields, "role") {
+        let current = fields[key].as_str().map_or_else(|| fields[key].to_string(), str::to_owned);
+        return is_own(key).then(|| (change::set_key(file.text, key, &json!(wanted)), current));
+    }
+    let lines = change::field_lines(file.text, &file.part.range);
+    if let Some(line) = lines.iter().find(|line| is_own(&line.key) || line.is_named("role")) {
+        let current = file.text[line.value.clone()].to_owned();
+        return is_own(&line.key).then(|| (change::set_line(file.text, line, wanted), current));
+    }
+    let sections = file.part.sections(file.text);
+    let section = sections.iter().find(|section| is_own(&section.heading))?.without_subsections();
+    let current = file.text[section.content.clone()].trim().to_owned();
+    let one_line = !current.is_empty() && !current.contains('\n');
+    Some((one_line.then(|| change::replace_section(file.text, &section, wanted)), current))
+}
+
+fn change_role<'a>(
+    revision: &Revision<'_>,
+    file: File<'a>,
+    own: OwnKeys<'_>,
+) -> Result<Change<'a>, ToolError> {
+    // `Ruolo: antagonist` gives a role as `Role: antagonist` does.
+    let by_own_name = own.of("role").into_iter().find_map(|name| {
+        let value = one_line_value(revision.markdown, &name)?;
+        (value != revision.markdown.trim()).then_some(value)
+    });
+    let wanted = by_own_name.as_deref().unwrap_or(revision.markdown);
+    let wanted = role::proposed_role(wanted).ok_or_else(|| {
         let message = "this reads as a change of the narrative role, but holds no single role value; send only the value, e.g. `antagonist`, with targetSection `Role`. For another section, leave the role out of changeSummary";
         ToolError::in_field("proposedMarkdown", message, &["one short role value"])
     })?;
-    let (proposed, current) = if file.heading.is_some() {
+    let (proposed, current) = if let Some((proposed, current)) = role_by_own_name(&file, own, &wanted) {
+        (proposed, Some(current))
+    } else if file.heading.is_some() {
         (role::set_role_in(file.text, &file.part, &wanted), role::current_role_in(file.text, &file.part))
     } else {
         (role::set_role(file.text, &wanted), role::current_role(file.text))

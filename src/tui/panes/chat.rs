@@ -294,8 +294,11 @@ fn hint(app: &App, frame: &mut Frame<'_>, area: Rect) {
             key("copy-row", "copies"),
             key("edit-last", "edits"),
             key("retry", "asks again"),
+            key("fork-here", "forks"),
             key("cancel", "back"),
         ]
+    } else if app.chat.editing {
+        vec![key("send", "sends it instead"), key("cancel", "leaves it as it was")]
     } else {
         let peek = if app.look.peek_key { key("peek", "peek") } else { String::new() };
         vec![key("send", "sends"), key("new-line", "new line"), peek, key("next-row", "walks")]

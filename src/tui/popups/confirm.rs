@@ -8,8 +8,8 @@ use ratatui::layout::Position;
 use ratatui::text::{Line, Span};
 
 use super::{Popup, Reply};
-use crate::domain::ids::BookPath;
-use crate::tui::msg::Msg;
+use crate::domain::ids::{BookPath, SessionId};
+use crate::tui::msg::{Msg, SessionVerb};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::when::when;
 use crate::tui::widgets::diff::{self, Reading};
@@ -88,6 +88,21 @@ pub(in crate::tui) fn recovered(recovered: Recovered, present: &str) -> Popup {
         answers: vec![
             ('r', "restore it into the editor", Some(Msg::Restore(Box::new(recovered.clone())))),
             ('d', "throw it away", Some(Msg::Forget(Box::new(recovered)))),
+        ],
+        opened: None,
+    })
+}
+
+/// Asks whether a conversation is to be deleted, and how.
+pub(in crate::tui) fn delete_conversation(session: &SessionId, title: &str) -> Popup {
+    let answer = |for_ever| Some(Msg::Session(SessionVerb::Delete(session.clone(), for_ever)));
+    Popup::Confirm(Confirm {
+        title: "Delete a conversation".to_owned(),
+        question: format!("\"{title}\""),
+        change: None,
+        answers: vec![
+            ('d', "delete; it can be brought back from the palette", answer(false)),
+            ('f', "delete for ever: nothing brings it back", answer(true)),
         ],
         opened: None,
     })

@@ -22,7 +22,7 @@ use crate::domain::ids::ProposalId;
 use crate::proposal::Status;
 use crate::proposal::merge::Pick;
 use crate::tui::keymap::Keymap;
-use crate::tui::msg::{Msg, Verdict};
+use crate::tui::msg::{Beside, Msg, Verdict};
 use crate::tui::review::Compared;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widgets::diff::{self, Item, Look, Pages, Shown, Taken};
@@ -148,7 +148,7 @@ impl DiffPopup {
         if same && self.pages.as_ref().is_some_and(|pages| pages.files() == shown) {
             return;
         }
-        self.marks.fit(&compared.stamp, &shown);
+        self.marks.fit(&compared.stamp, &compared.files, &shown);
         self.pages = Some(Pages::new(shown, self.look));
         self.compared = Some(compared);
         self.at = self.headers().first().copied();
@@ -225,8 +225,9 @@ impl DiffPopup {
                 _ => self.not_now("Only an applied proposal can be undone."),
             },
             "accept-all-seen" | "show-evidence" => Reply::Do(vec![Msg::Run(command.name)]),
-            "next-proposal" | "following-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, true)]),
-            "preceding-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, false)]),
+            "next-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, Beside::Waiting)]),
+            "following-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, Beside::Next)]),
+            "preceding-proposal" => Reply::Do(vec![Msg::ReviewBeside(id, Beside::Previous)]),
             "edit-proposal" => self.edit(),
             "toggle-hunk" | "toggle-file" => self.toggle(command.name == "toggle-file"),
             "keep-mine" => self.pick(Pick::Mine),

@@ -46,6 +46,16 @@ impl Field {
         }
     }
 
+    /// A field that shows what is typed, with text in it to begin with.
+    pub(in crate::tui) fn filled(
+        title: &str,
+        words: &str,
+        text: &str,
+        submit: impl FnOnce(&str) -> Vec<Msg> + Send + 'static,
+    ) -> Self {
+        Self { input: Input::new(text), ..Self::plain(title, words, submit) }
+    }
+
     /// Says what `Enter` does.
     pub(in crate::tui) fn verb(self, verb: &'static str) -> Self {
         Self { verb, ..self }

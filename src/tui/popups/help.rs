@@ -14,6 +14,9 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
             vec![Context::Relationships, Context::List]
         }
         _ if matches!(app.popups.last(), Some(Popup::Rename(_))) => vec![Context::Rename, Context::List],
+        _ if matches!(app.popups.last(), Some(Popup::Conversations(_))) => {
+            vec![Context::Sessions, Context::List]
+        }
         Pane::Manuscript => vec![Context::Manuscript],
         Pane::Chat => vec![Context::Chat, Context::Conversation],
         Pane::Codex => vec![Context::Codex, Context::List],
@@ -37,9 +40,10 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
         Context::Diff => "a proposal",
         Context::Relationships => "relationships",
         Context::Rename => "renaming",
+        Context::Sessions => "conversations",
         _ => app.focus.title(),
     };
-    Popup::Text(TextPopup::plain(&format!("Help · {place}"), &words))
+    Popup::Text(TextPopup::plain(&format!("Help · {place}"), &words).columns(KEYS + 3))
 }
 
 /// Columns for the keys; longer ones stand on a row of their own.
@@ -64,5 +68,6 @@ fn heading(context: Context) -> &'static str {
         Context::List => "LISTS",
         Context::Relationships => "RELATIONSHIPS",
         Context::Rename => "RENAMING",
+        Context::Sessions => "CONVERSATIONS",
     }
 }

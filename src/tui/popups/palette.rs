@@ -11,12 +11,18 @@ use crate::tui::msg::Msg;
 use crate::tui::turn_lines::count;
 use crate::tui::update::theme_names;
 
+/// Conversations that the palette offers; all of them are in their own list.
+const PAST: usize = 50;
+
+/// Commands of other places that make sense anywhere.
+const ALSO: [&str; 4] = ["accept-all-seen", "edit-last", "retry", "fork-here"];
+
 /// Opens the palette.
 pub(in crate::tui) fn open(app: &App) -> Popup {
     let mut items = vec![];
     let here =
         |c: Context| matches!(c, Context::Global | Context::Manuscript | Context::Chat | Context::Codex);
-    let from_anywhere = |c: &Command| here(c.context) || c.name == "accept-all-seen";
+    let from_anywhere = |c: &Command| here(c.context) || ALSO.contains(&c.name);
     for command in COMMANDS.iter().filter(|c| from_anywhere(c) && !c.moves() && c.name != "palette") {
         let keys = app.keymap.keys_of(command.name);
         items.push(Item::new(command.about, &keys, Msg::Run(command.name)).kind("command"));
@@ -43,11 +49,11 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
     for member in crate::persona::board::members() {
         items.push(Item::new(member.name, member.purpose, Msg::ChoosePersona(member.id)).kind("persona"));
     }
-    for past in &app.past {
+    for past in app.past.iter().take(PAST) {
         let about =
-            format!("{} · {}", count(past.turns, "question"), past.asked_at.get(..10).unwrap_or_default());
-        let msg = Msg::GoOnWith(past.session.clone());
-        items.push(Item::new(&past.question, &about, msg).kind("conversation"));
+            format!("{} · {}", count(past.questions, "question"), past.last_at.get(..10).unwrap_or_default());
+        let msg = Msg::GoOnWith(past.session.clone(), None);
+        items.push(Item::new(&past.title, &about, msg).kind("conversation"));
     }
     for name in theme_names(app) {
         let label = format!("Theme {name}");

@@ -48,6 +48,8 @@ pub(in crate::tui) struct RenamePopup {
     /// What to tell below the list.
     said: Option<(String, Role)>,
     /// A rename is under way.
+    /// The author was told that the new name is taken.
+    warned: bool,
     busy: bool,
     size: (u16, u16),
 }
@@ -107,7 +109,18 @@ impl RenamePopup {
     pub(in crate::tui) fn new(found: Found, now: Instant) -> Self {
         let chosen = found.chosen();
         let rows = Rows::of(&found, &chosen);
-        Self { found, chosen, rows, at: 0, opened: now, done: None, said: None, busy: false, size: (0, 0) }
+        Self {
+            found,
+            chosen,
+            rows,
+            at: 0,
+            opened: now,
+            done: None,
+            said: None,
+            warned: false,
+            busy: false,
+            size: (0, 0),
+        }
     }
 
     /// Whether it is about these words, and nothing was done yet.
@@ -308,6 +321,11 @@ impl RenamePopup {
             Some((ref id, _)) => Reply::Do(vec![Msg::Judge(Verdict::Redo(id.clone()))]),
             None if self.chosen.is_empty() => {
                 self.say("No place is chosen.");
+                Reply::Keep
+            }
+            None if let Some(taken) = self.found.taken.clone().filter(|_| !self.warned) => {
+                self.warned = true;
+                self.say(&format!("{taken} The same key once more renames all the same."));
                 Reply::Keep
             }
             None => Reply::Do(vec![Msg::ApplyRename(Box::new(self.found.clone()), self.chosen.clone())]),

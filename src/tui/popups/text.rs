@@ -18,6 +18,8 @@ pub(in crate::tui) struct TextPopup {
     title: String,
     source: Source,
     lines: Vec<Line<'static>>,
+    /// Where the second column of indented lines begins.
+    second: Option<u16>,
     /// Width and theme that `lines` were made for.
     made_for: (u16, String),
     size: (u16, u16),
@@ -52,6 +54,7 @@ impl TextPopup {
             title: title.to_owned(),
             source,
             lines: vec![],
+            second: None,
             made_for: (0, String::new()),
             size: (0, 0),
             top: 0,
@@ -59,6 +62,31 @@ impl TextPopup {
             also: None,
             copy: None,
         }
+    }
+
+    /// Lets what stands in the second column of an indented line stay in it.
+    pub(in crate::tui) fn columns(mut self, second: usize) -> Self {
+        self.second = u16::try_from(second).ok();
+        self
+    }
+
+    /// The rows of plain text.
+    fn wrapped(&self, words: &str, width: usize) -> Vec<String> {
+        let Some(second) = self.second.map(usize::from).filter(|second| *second < width) else {
+            return text::wrap(words, width);
+        };
+        let rows = words.lines().flat_map(|line| {
+            let split = line.char_indices().nth(second).filter(|_| line.starts_with("  "));
+            let Some((first, rest)) = split.map(|(at, _)| line.split_at(at)) else {
+                return if line.is_empty() { vec![String::new()] } else { text::wrap(line, width) };
+            };
+            let mut rows = text::wrap(rest, width - second);
+            for (at, row) in rows.iter_mut().enumerate() {
+                *row = if at == 0 { format!("{first}{row}") } else { " ".repeat(second) + row };
+            }
+            rows
+        });
+        rows.collect()
     }
 
     /// Lets Enter do something.
@@ -137,7 +165,8 @@ impl TextPopup {
         if self.made_for != (width, theme.name().to_owned()) {
             let inner = width;
             self.lines = match &self.source {
-                Source::Plain(words) => text::wrap(words, usize::from(inner))
+                Source::Plain(words) => self
+                    .wrapped(words, usize::from(inner))
                     .into_iter()
                     .map(|row| Line::styled(row, theme.style(Role::Popup)))
                     .collect(),
@@ -170,5 +199,30 @@ impl TextPopup {
             self.lines.iter().skip(self.top).take(usize::from(inner.height)).cloned().collect();
         super::Popup::lines(frame, inner, theme, shown);
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_sentence_stays_in_its_column() {
+        let words = "KEYS\n\n  Ctrl-A   takes all that there is\n  Ctrl-B   one\n  Ctrl-Shift-C\n           two\nNo column in this line.";
+        let popup = TextPopup::plain("", words).columns(11);
+        let expected = [
+            "KEYS",
+            "",
+            "  Ctrl-A   takes all",
+            "           that there",
+            "           is",
+            "  Ctrl-B   one",
+            "  Ctrl-Shift-C",
+            "           two",
+            "No column in this",
+            "line.",
+        ];
+        assert_eq!(popup.wrapped(words, 22), expected);
+        assert_eq!(TextPopup::plain("", words).columns(40).wrapped(words, 22), text::wrap(words, 22));
     }
 }

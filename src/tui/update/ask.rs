@@ -1,6 +1,7 @@
 //! Asking: from the input of the chat, about a selection, once more.
 
 use crate::domain::conversation::SelectionMeta;
+use crate::domain::ids::TurnId;
 use crate::domain::passage::{count_words, sha256_hex};
 use crate::workbench::{Ask, Selection};
 
@@ -22,23 +23,73 @@ pub(super) fn send(app: &mut App) -> Vec<Effect> {
     }
     let question = app.chat.take_typed();
     let selection = app.chat.chip.take();
-    vec![begin(app, &question, selection)]
+    let replaces = if std::mem::take(&mut app.chat.editing) { put_aside(app) } else { None };
+    vec![begin(app, &question, selection, replaces)]
 }
 
-/// Sends a question again, with what is selected now.
-pub(super) fn again(app: &mut App, question: &str) -> Vec<Effect> {
+/// Sends the last question again, with what is selected now, to the board member of now.
+pub(super) fn again(app: &mut App) -> Vec<Effect> {
     if app.chat.is_busy() {
         app.tell(Notice::hint("A turn is running: Esc stops it."));
         return vec![];
     }
+    let Some(question) = app.chat.turns.last().map(|turn| turn.question.clone()) else { return vec![] };
     let selection = app.chat.chip.take();
-    vec![begin(app, question, selection)]
+    let replaces = put_aside(app);
+    vec![begin(app, &question, selection, replaces)]
 }
 
-fn begin(app: &mut App, question: &str, selection: Option<Selection>) -> Effect {
-    let ask = request(app, question.trim().to_owned(), selection);
+/// Puts the last question into the input, so that sending takes its place. What was typed stays.
+pub(super) fn edit_last(app: &mut App) {
+    let Some(turn) = app.chat.turns.last() else { return };
+    if app.chat.is_busy() {
+        app.tell(Notice::hint("A turn is running: Esc stops it."));
+    } else if !app.chat.input.is_empty() {
+        app.tell(Notice::hint("Send or clear what you have typed first."));
+    } else {
+        let question = turn.question.clone();
+        app.chat.set_typed(&question);
+        app.chat.editing = true;
+        app.chat.at = None;
+    }
+}
+
+/// Takes the last turn off the screen, with those that it would have replaced, until the new one has an answer. Returns the one on disk
+/// that is replaced; a turn that was refused was never there.
+fn put_aside(app: &mut App) -> Option<TurnId> {
+    let chat = &mut app.chat;
+    chat.aside.clear();
+    let last = chat.turns.pop()?;
+    let replaced = last.id.clone().or_else(|| last.replaces.clone());
+    let mut next = last.replaces.clone();
+    chat.aside.push(last);
+    while let Some(turn) = next.as_ref().and_then(|id| chat.turns.pop_if(|turn| turn.id.as_ref() == Some(id)))
+    {
+        next.clone_from(&turn.replaces);
+        chat.aside.push(turn);
+    }
+    replaced
+}
+
+/// The turn that took the place of others is over: without an answer, those that have one come back before it.
+pub(super) fn put_back(app: &mut App) {
+    let mut aside = std::mem::take(&mut app.chat.aside);
+    let Some(new) = app.chat.turns.last() else { return };
+    if new.is_answered() {
+        return;
+    }
+    aside.retain(TurnView::is_answered);
+    let place = app.chat.turns.len() - 1;
+    app.chat.turns.splice(place..place, aside.into_iter().rev());
+    app.chat.at = None;
+}
+
+fn begin(app: &mut App, question: &str, selection: Option<Selection>, replaces: Option<TurnId>) -> Effect {
+    let ask = Ask { replaces, ..request(app, question.trim().to_owned(), selection) };
     let meta = ask.selection.as_ref().map(meta);
-    app.chat.turns.push(TurnView::asked(app.chat.persona.clone(), ask.question.clone(), meta));
+    let mut view = TurnView::asked(app.chat.persona.clone(), ask.question.clone(), meta);
+    view.replaces.clone_from(&ask.replaces);
+    app.chat.turns.push(view);
     app.chat.sending = true;
     app.chat.asked_at = Some(app.now);
     app.chat.top = None;
@@ -58,6 +109,7 @@ fn request(app: &App, question: String, chip: Option<Selection>) -> Ask {
         question,
         persona: Some(app.chat.persona.clone()),
         session: app.chat.session.clone(),
+        replaces: app.chat.editing.then(|| app.chat.turns.last()?.id.clone()).flatten(),
         current,
         chapter: app.last_chapter.clone(),
         selection: chip.or_else(|| document.and_then(OpenDocument::captured_by_author)),

@@ -11,7 +11,7 @@ use super::super::document::Place;
 use super::super::effect::Effect;
 use super::super::msg::{Msg, Notice};
 use super::super::turn_lines::What;
-use super::{ask, update};
+use super::{ask, sessions, update};
 
 /// Runs a command of this pane.
 pub(super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
@@ -27,23 +27,12 @@ pub(super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
             if app.chat.is_busy() {
                 app.tell(Notice::hint("A turn is running: Esc stops it."));
             } else {
-                let persona = app.chat.persona.clone();
-                let typed = app.chat.typed();
-                app.chat = super::super::chat::Chat::new(persona);
-                app.chat.set_typed(&typed);
+                sessions::leave(app);
             }
         }
-        "retry" => {
-            let question = app.chat.turns.last().map(|t| t.question.clone());
-            return question.map_or_else(Vec::new, |q| ask::again(app, &q));
-        }
-        "edit-last" => {
-            if let Some(turn) = app.chat.turns.last() {
-                let question = turn.question.clone();
-                app.chat.set_typed(&question);
-                app.chat.at = None;
-            }
-        }
+        "retry" => return ask::again(app),
+        "edit-last" => ask::edit_last(app),
+        "fork-here" => return sessions::fork_here(app),
         "next-row" => app.chat.walk(true),
         "previous-row" => app.chat.walk(false),
         "open-row" => return open_item(app),

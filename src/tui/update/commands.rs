@@ -10,7 +10,7 @@ use super::super::msg::Notice;
 use super::super::popups;
 use super::super::theme::Theme;
 use super::super::theme_of;
-use super::{ask, chat, codex, documents, find, manuscript, relate};
+use super::{ask, chat, codex, documents, find, manuscript, relate, sessions};
 
 /// Runs a command. One that makes no sense where the author is says so or does nothing.
 pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
@@ -83,8 +83,11 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
         }
         "find" => find::open(app),
         "search" => find::in_book(app),
-        "send" | "new-line" | "new-conversation" | "retry" | "edit-last" | "next-row" | "previous-row"
-        | "open-row" | "copy-row" | "scroll-up" | "scroll-down" => chat::run(app, name),
+        "send" | "new-line" | "new-conversation" | "retry" | "edit-last" | "fork-here" | "next-row"
+        | "previous-row" | "open-row" | "copy-row" | "scroll-up" | "scroll-down" => chat::run(app, name),
+        "conversations" => sessions::show(app, false),
+        "search-conversations" => sessions::show(app, true),
+        "restore-conversation" => vec![Effect::ListDeleted],
         "cancel" => super::on_escape(app),
         "timeline" => vec![Effect::Timeline],
         "filter" | "new-entry" => codex::run(app, name),

@@ -260,7 +260,7 @@ pub(super) fn book_was_read(app: &mut App) -> Vec<Effect> {
             continue;
         }
         let Some((_, text)) = book.document(&document.path) else { continue };
-        let on_disk = sha256_hex(text.as_bytes());
+        let on_disk = sha256_hex(book.as_on_disk(&document.path, text).as_bytes());
         if document.hash.as_deref().is_some_and(|h| h != on_disk) {
             effects.push(Effect::Reread(document.path.clone(), false));
         }

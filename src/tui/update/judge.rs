@@ -8,7 +8,7 @@ use crate::workbench::QueuedProposal;
 
 use super::super::app::App;
 use super::super::effect::Effect;
-use super::super::msg::{Msg, Notice, Verdict};
+use super::super::msg::{Beside, Msg, Notice, Verdict};
 use super::super::popups::Popup;
 use super::super::popups::diff::{DiffPopup, Marks, Place};
 use super::super::popups::evidence::EvidencePopup;
@@ -24,7 +24,7 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Judge(verdict) => return judge(app, verdict),
         Msg::Review(id) => return review(app, &id),
-        Msg::ReviewBeside(id, next) => return review_beside(app, &id, next),
+        Msg::ReviewBeside(id, beside) => return review_beside(app, &id, beside),
         Msg::Compared(id, compared) => {
             if let Some(popup) = open_popup(app, &id) {
                 match compared {
@@ -63,7 +63,7 @@ fn judge(app: &mut App, verdict: Verdict) -> Vec<Effect> {
     }
     // An open document with unsaved changes in the same file would fight with what is written under it.
     let writes: Vec<&ProposalId> = match &verdict {
-        Verdict::Accept(id, _) | Verdict::Settle(id, ..) | Verdict::Undo(id) | Verdict::Redo(id) => vec![id],
+        Verdict::Accept(id, ..) | Verdict::Settle(id, ..) | Verdict::Undo(id) | Verdict::Redo(id) => vec![id],
         Verdict::AcceptAll(all) => all.iter().map(|(id, ..)| id).collect(),
         Verdict::Reject(..) | Verdict::Edit(..) | Verdict::Resolve(..) => vec![],
     };
@@ -154,20 +154,30 @@ fn place_of(app: &App, id: &ProposalId) -> Place {
     }
 }
 
-/// Shows the popup of the proposal after or before one, in place of its own.
-fn review_beside(app: &mut App, id: &ProposalId, next: bool) -> Vec<Effect> {
+/// Shows the popup of another proposal in place of one.
+fn review_beside(app: &mut App, id: &ProposalId, beside: Beside) -> Vec<Effect> {
     let new: Vec<ProposalId> = app.queue.iter().filter(|id| !app.sitting.contains(id)).cloned().collect();
     app.sitting.extend(new);
     let Some(here) = app.sitting.iter().position(|other| other == id) else { return vec![] };
-    let beside = if next { here.checked_add(1) } else { here.checked_sub(1) };
-    if let Some(other) = beside.and_then(|at| app.sitting.get(at)).cloned() {
+    let (before, from_here) = app.sitting.split_at(here);
+    let after = &from_here[1..];
+    let waits = |id: &&ProposalId| app.proposals.get(*id).is_some_and(is_open);
+    let other = match beside {
+        Beside::Next => after.first(),
+        Beside::Previous => before.last(),
+        // One that was passed over comes again after the last.
+        Beside::Waiting => after.iter().chain(before).find(waits),
+    };
+    if let Some(other) = other.cloned() {
         close_top(app);
         return show(app, &other);
     }
-    let words = match (app.sitting.len(), next) {
-        (1, _) => "This is the only proposal.",
-        (_, true) => "This is the last proposal.",
-        (_, false) => "This is the first proposal.",
+    let words = match (beside, app.sitting.len()) {
+        (Beside::Waiting, _) if app.proposals.get(id).is_some_and(is_open) => "No other proposal waits.",
+        (Beside::Waiting, _) => "No proposal waits any more.",
+        (_, 1) => "This is the only proposal.",
+        (Beside::Next, _) => "This is the last proposal.",
+        (Beside::Previous, _) => "This is the first proposal.",
     };
     app.tell(Notice::hint(words));
     vec![]

@@ -7,9 +7,10 @@ use crate::proposal::Status;
 use crate::workbench::{Finished, QueuedProposal};
 
 use super::super::app::App;
-use super::super::conversation::{State, TurnView};
+use super::super::conversation::State;
 use super::super::effect::Effect;
 use super::super::msg::{Msg, Notice};
+use super::ask;
 
 /// An answer that was there sooner than this was not read while it came.
 const READING: Duration = Duration::from_secs(2);
@@ -32,6 +33,7 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
                 view.state = State::Cancelled;
                 view.touch();
             }
+            ask::put_back(app);
             vec![]
         }
         Msg::Refused(failure) => {
@@ -41,34 +43,11 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
                 view.state = State::Failed(failure);
                 view.touch();
             }
+            ask::put_back(app);
             vec![]
         }
         Msg::Turn(event) => on_event(app, *event),
         Msg::Finished(finished) => finished_turn(app, *finished),
-        Msg::Past(past) => {
-            app.past = past;
-            vec![]
-        }
-        Msg::GoOnWith(session) => {
-            if app.chat.is_busy() {
-                app.tell(Notice::hint("A turn is running: Esc stops it."));
-                return vec![];
-            }
-            app.chat.wanted = Some(session.clone());
-            vec![Effect::ReadConversation(Some(session))]
-        }
-        Msg::Conversation(session, turns) => {
-            // The one that is read at the start never takes the place of what was asked meanwhile.
-            let free = app.chat.turns.is_empty() || app.chat.wanted.take().as_ref() == Some(&session);
-            if !app.chat.is_busy() && free {
-                app.chat.stored = true;
-                app.chat.session = Some(session);
-                app.chat.turns = turns.into_iter().map(TurnView::kept).collect();
-                app.chat.top = None;
-                app.chat.at = None;
-            }
-            vec![]
-        }
         _ => vec![],
     }
 }
@@ -117,6 +96,7 @@ fn finished_turn(app: &mut App, finished: Finished) -> Vec<Effect> {
     if let Some(view) = app.chat.turn_mut(&id) {
         view.finish(finished);
     }
+    ask::put_back(app);
     super::judge::proposed(app, &made);
     vec![Effect::ReadProposals, Effect::ListConversations, Effect::SumUp]
 }

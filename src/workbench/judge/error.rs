@@ -86,6 +86,12 @@ pub enum JudgeError {
         /// The file.
         path: BookPath,
     },
+    /// A file that would go is only a link to another one.
+    #[error("{path} is a link to another file, which no proposal removes; nothing was written")]
+    Link {
+        /// The file.
+        path: BookPath,
+    },
     /// A file that may not be written as it is.
     #[error("{path} can't be changed: {why}; nothing was written")]
     ReadOnly {
@@ -142,6 +148,9 @@ fn in_the_way(verb: &str, path: &BookPath, line: Option<usize>, blocker: &Blocke
     }
 }
 
+/// Why a link is not removed.
+pub(super) const LINK: &str = "it is a link to another file, which no proposal removes";
+
 pub(super) fn store_error(source: io::Error) -> JudgeError {
     JudgeError::Io { path: "the book's .scritorio folder".into(), source }
 }
@@ -150,6 +159,7 @@ impl From<JournalError> for JudgeError {
     fn from(error: JournalError) -> Self {
         match error {
             JournalError::Changed { path } => Self::ChangedSince { path },
+            JournalError::Link { path } => Self::Link { path },
             JournalError::NoRecord { id } => Self::NoRecord(id),
             JournalError::Io { path, source } => Self::Io { path, source },
         }

@@ -8,6 +8,7 @@ use super::link::Links;
 use crate::domain::codex::Entry;
 use crate::domain::{frontmatter, passage};
 use crate::proposal::change::{self, Part, Section};
+use crate::tools::propose::own::OwnKeys;
 
 /// Headings under which relationships stand, folded.
 const HEADINGS: [&str; 9] = [
@@ -52,6 +53,8 @@ pub(super) struct Bond<'a> {
     pub kind: &'a str,
     /// One line about it; may be empty.
     pub words: &'a str,
+    /// The author's own names of keys.
+    pub own: OwnKeys<'a>,
 }
 
 /// What came of recording it.
@@ -114,7 +117,7 @@ impl Bond<'_> {
             return None;
         }
         let fields = frontmatter::parse(text).fields;
-        let key = KEYS.iter().find_map(|key| change::find_key(&fields, key))?;
+        let key = KEYS.iter().find_map(|key| self.own.find(&fields, key))?;
         let items = fields[key].as_array().filter(|items| !items.is_empty())?;
         Some((key.to_owned(), items.clone()))
     }

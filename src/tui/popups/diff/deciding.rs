@@ -51,10 +51,11 @@ impl DiffPopup {
                 Some((i, dispute.now.clone(), dispute.settled(picks(i))?))
             })
             .collect();
+        let stamp = compared.stamp.clone();
         Reply::Do(vec![Msg::Judge(if settled.is_empty() {
-            Verdict::Accept(id, chosen)
+            Verdict::Accept(id, chosen, stamp)
         } else {
-            Verdict::Settle(id, settled, chosen)
+            Verdict::Settle(id, settled, chosen, stamp)
         })])
     }
 

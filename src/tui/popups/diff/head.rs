@@ -41,6 +41,11 @@ impl DiffPopup {
         lines
     }
 
+    /// Whether what was chosen means anything: it was, or will be, written.
+    fn shows_choice(&self) -> bool {
+        self.queued.status != Status::Rejected
+    }
+
     pub(super) fn state_row(&self, width: usize, theme: &Theme) -> Line<'static> {
         let (state, role) = state_words(self.queued.status, self.queued.proposal.edited);
         let mut left = state.to_owned();
@@ -48,7 +53,7 @@ impl DiffPopup {
             left.push_str(&format!(": {why}"));
         }
         let (chosen, all) = self.marks.count();
-        if self.is_open() && (all > 1 || chosen < all) {
+        if (self.is_open() && all > 1) || (self.shows_choice() && chosen < all) {
             left.push_str(&format!(" · {chosen} of {}", count(all, "change")));
         }
         let undecided = self.marks.undecided();
@@ -118,7 +123,7 @@ impl DiffPopup {
         if file.verb == Verb::Changes && all > 1 {
             words.push_str(&format!(" · {}", count(all, "change")));
         }
-        if chosen < all && self.is_open() {
+        if chosen < all && self.shows_choice() {
             words.push_str(if chosen == 0 { " · left out" } else { " · in part" });
         }
         words
@@ -132,18 +137,20 @@ impl DiffPopup {
         let Some(section) = sections.get(hunk) else { return String::new() };
         let shown_file = self.compared.as_ref().and_then(|c| c.files.get(file));
         let disputed = shown_file.is_some_and(|f| f.dispute.is_some());
-        let mark = match (self.is_open() && !disputed, self.marks.is_chosen(file, hunk)) {
-            (true, true) => "[x] ",
-            (true, false) => "[ ] ",
-            (false, _) => "",
+        let chosen = self.marks.is_chosen(file, hunk);
+        let (mark, fate) = match (self.is_open() && !disputed, chosen) {
+            (true, true) => ("[x] ", ""),
+            (true, false) => ("[ ] ", ""),
+            (false, false) if self.shows_choice() => ("", " · left out"),
+            (false, _) => ("", ""),
         };
         if shown_file.is_some_and(|f| f.verb != Verb::Changes) {
-            return format!("{mark}The whole file");
+            return format!("{mark}The whole file{fate}");
         }
         let change = if disputed { "Also changes" } else { "Change" };
         let place = if section.place.is_empty() { String::new() } else { format!(" · {}", section.place) };
         let line = section.old_lines.start + 1;
-        format!("{mark}{change} {} of {}{place} · line {line}", hunk + 1, sections.len())
+        format!("{mark}{change} {} of {}{place} · line {line}{fate}", hunk + 1, sections.len())
     }
 
     fn dispute_words(&self, file: usize, dispute: usize) -> String {

@@ -22,6 +22,8 @@ pub(in crate::tui) struct Marks {
     seen: Vec<Vec<bool>>,
     /// The same in the proposal's own count.
     applied: Vec<Vec<bool>>,
+    /// For every file and place in dispute, the words of both sides.
+    disputes: Vec<Vec<(String, String)>>,
     /// For every file and place in dispute, what the author takes.
     pub(super) picks: Vec<Vec<Option<Pick>>>,
     /// Edits that were left without being kept, by file.
@@ -30,17 +32,27 @@ pub(in crate::tui) struct Marks {
 
 impl Marks {
     /// Fits the marks to what is shown now. What was chosen and read holds only for the very same texts.
-    pub(super) fn fit(&mut self, stamp: &str, shown: &[Shown]) {
+    pub(super) fn fit(&mut self, stamp: &str, files: &[FileShown], shown: &[Shown]) {
         let hunks: Vec<usize> = shown.iter().map(|s| s.reading.sections.len()).collect();
-        let disputes: Vec<usize> = shown.iter().map(|s| s.disputes.len()).collect();
+        let places = |s: &Shown| s.disputes.iter().map(|d| (d.mine.clone(), d.theirs.clone())).collect();
+        let sides: Vec<Vec<(String, String)>> = shown.iter().map(places).collect();
         let same = self.stamp == stamp
             && self.chosen.iter().map(Vec::len).eq(hunks.iter().copied())
-            && self.picks.iter().map(Vec::len).eq(disputes.iter().copied());
+            && self.disputes == sides;
+        self.disputes = sides;
         if !same {
             stamp.clone_into(&mut self.stamp);
             self.chosen = hunks.iter().map(|n| vec![true; *n]).collect();
             self.seen = hunks.iter().map(|n| vec![false; *n]).collect();
-            self.picks = disputes.iter().map(|n| vec![None; *n]).collect();
+            self.picks = self.disputes.iter().map(|places| vec![None; places.len()]).collect();
+        }
+        for (file, chosen) in files.iter().zip(&mut self.chosen) {
+            if let Some(taken) = &file.taken {
+                chosen.clone_from(taken);
+            } else if !file.one_by_one && chosen.contains(&false) {
+                // They were chosen one by one before the file moved on, and can't be any more: none is better than one too many.
+                chosen.fill(false);
+            }
         }
     }
 

@@ -1,40 +1,8 @@
-//! Earlier conversations, and the author's own themes: what the palette offers beyond the book.
-
-use crate::domain::ids::SessionId;
-use crate::store::sessions;
+//! The author's own themes: what the palette offers beyond those that are shipped.
 
 use super::Workbench;
 
-/// An earlier conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PastConversation {
-    /// Which.
-    pub session: SessionId,
-    /// What was asked first.
-    pub question: String,
-    /// When, RFC 3339 in UTC.
-    pub asked_at: String,
-    /// How many questions it holds.
-    pub turns: usize,
-}
-
 impl Workbench {
-    /// Returns the conversations that were used last, the latest first, at most `limit`.
-    pub fn past_conversations(&self, limit: usize) -> Vec<PastConversation> {
-        let sessions = sessions::list(self.root()).unwrap_or_default();
-        let described = |session: SessionId| {
-            let turns = self.turns(&session);
-            let first = turns.first()?;
-            Some(PastConversation {
-                question: first.question.clone(),
-                asked_at: first.asked_at.clone(),
-                turns: turns.len(),
-                session,
-            })
-        };
-        sessions.into_iter().take(limit).filter_map(described).collect()
-    }
-
     /// Returns the author's own themes, in `themes/*.toml` beside `config.toml`: name and text, by name.
     pub fn own_themes(&self) -> Vec<(String, String)> {
         let folder = self.inner.surroundings.folders.config.join("themes");
@@ -69,6 +37,5 @@ mod tests {
         std::fs::write(themes.join("notes.txt"), "no theme").unwrap();
         let bench = Workbench::open_in(&book, Overrides::default(), surroundings).unwrap();
         assert_eq!(bench.own_themes(), [("mine".to_owned(), "base = \"light\"\n".to_owned())]);
-        assert!(bench.past_conversations(10).is_empty());
     }
 }

@@ -1,0 +1,522 @@
+//! Conversations at a glance: what a list shows of them, and what was said in them.
+//!
+//! A line is read without what tools returned and what servers sent, which is most of it. A list keeps what it found in
+//! `.scritorio/cache/sessions.json`, and reads a file again only when its length or its time has changed. The cache holds nothing that
+//! is not in the conversations, and can be deleted at any time.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::conversation::Usage;
+use crate::domain::ids::{SessionId, TurnId};
+use crate::store::jsonl::{self, Parsed};
+use crate::store::{atomic, home};
+
+use super::{FOLDER, Link, Origin, one_line, path, staying};
+
+const CACHE: &str = "cache/sessions.json";
+
+/// Version of the cache. Another one is not read.
+const CACHE_VERSION: u32 = 1;
+
+/// Longest name that is made of a first question, in characters.
+const SHORT: usize = 64;
+
+/// What a list shows of a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Which.
+    pub session: SessionId,
+    /// The name that the author gave it, else its first question, shortened.
+    pub title: String,
+    /// Whether the author named it.
+    pub named: bool,
+    /// Where it was forked off.
+    pub forked_from: Option<Origin>,
+    /// When its first question was asked, RFC 3339 in UTC.
+    pub started_at: String,
+    /// When something was last said in it, RFC 3339 in UTC.
+    pub last_at: String,
+    /// Number of questions.
+    pub questions: usize,
+    /// Number of questions and answers.
+    pub messages: usize,
+    /// Ids of the board members that were asked, in order.
+    pub personas: Vec<String>,
+    /// Who answered, in order.
+    pub providers: Vec<String>,
+    /// Models that answered, in order.
+    pub models: Vec<String>,
+    /// Tokens and cost of everything in it, also of turns that others took the place of.
+    pub usage: Usage,
+    /// Lines that could not be read.
+    pub skipped: usize,
+    /// How many of those a later version wrote.
+    pub later: usize,
+}
+
+/// A question and its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// Which turn.
+    pub turn: TurnId,
+    /// When it was asked, RFC 3339 in UTC.
+    pub asked_at: String,
+    /// Id of the board member that was asked.
+    pub persona: String,
+    /// What the author asked.
+    pub question: String,
+    /// What was answered, with locate markers as sent.
+    pub answer: String,
+}
+
+/// Lists the conversations, the one in which something was said last first.
+pub fn list(root: &Path) -> io::Result<Vec<Summary>> {
+    let files = files(&home::path(root, FOLDER)?)?;
+    if files.is_empty() {
+        return Ok(vec![]);
+    }
+    let mut cache = Cache::read(root);
+    let mut found = vec![];
+    let mut unknown = vec![];
+    for file in files {
+        match cache.sessions.remove(file.session.as_str()).filter(|known| known.fits(&file)) {
+            Some(known) => found.push((file, known.summary)),
+            None => unknown.push(file),
+        }
+    }
+    if !unknown.is_empty() || !cache.sessions.is_empty() {
+        found.extend(read_all(unknown, summary_of));
+        Cache::write(root, &found);
+    }
+    Ok(in_order(found.into_iter().map(|(_, summary)| summary).collect()))
+}
+
+/// Lists the conversations in a folder, without the cache.
+pub(super) fn list_of(folder: &Path) -> io::Result<Vec<Summary>> {
+    let found = read_all(files(folder)?, summary_of);
+    Ok(in_order(found.into_iter().map(|(_, summary)| summary).collect()))
+}
+
+fn in_order(mut list: Vec<Summary>) -> Vec<Summary> {
+    list.sort_by(|a, b| (&b.last_at, &b.session).cmp(&(&a.last_at, &a.session)));
+    list
+}
+
+/// Reads what a list shows of one conversation.
+pub fn summary(root: &Path, session: &SessionId) -> io::Result<Summary> {
+    let path = path(root, session)?;
+    let about = path.metadata()?;
+    let file = File { session: session.clone(), path, length: about.len(), modified: about.modified().ok() };
+    let bytes = std::fs::read(&file.path)?;
+    Ok(summary_of(&file, &Glimpse::of(&bytes)))
+}
+
+/// Reads what was said in every conversation, in no order. One that can't be read says nothing.
+pub fn all_said(root: &Path) -> io::Result<Vec<(Summary, Vec<Said>)>> {
+    let said = |file: &File, glimpse: &Glimpse<'_>| (summary_of(file, glimpse), glimpse.said());
+    let all = read_all(files(&home::path(root, FOLDER)?)?, said);
+    Ok(all.into_iter().map(|(_, both)| both).collect())
+}
+
+/// A conversation's file.
+pub(super) struct File {
+    pub(super) session: SessionId,
+    path: PathBuf,
+    length: u64,
+    modified: Option<SystemTime>,
+}
+
+/// Finds the conversations in a folder; one that does not exist has none.
+pub(super) fn files(folder: &Path) -> io::Result<Vec<File>> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
+        other => other?,
+    };
+    let mut found = vec![];
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Some(id) = name.to_str().and_then(|n| n.strip_suffix(".jsonl")) else { continue };
+        // A file that vanishes meanwhile is no conversation any more.
+        let Ok(about) = entry.metadata() else { continue };
+        if about.is_file() && home::file_name(id, "").is_ok() {
+            let (path, session) = (entry.path(), SessionId::new(id));
+            found.push(File { session, path, length: about.len(), modified: about.modified().ok() });
+        }
+    }
+    Ok(found)
+}
+
+/// Reads files, on as many threads as there are cores. Those that can't be read are left out.
+fn read_all<T: Send>(files: Vec<File>, take: impl Fn(&File, &Glimpse<'_>) -> T + Sync) -> Vec<(File, T)> {
+    let read = |file: File| {
+        let bytes = std::fs::read(&file.path).ok()?;
+        let taken = take(&file, &Glimpse::of(&bytes));
+        Some((file, taken))
+    };
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
+    let share = files.len().div_ceil(threads).max(1);
+    let mut files = files.into_iter();
+    std::thread::scope(|scope| {
+        let mut working = vec![];
+        loop {
+            let part: Vec<File> = files.by_ref().take(share).collect();
+            if part.is_empty() {
+                break;
+            }
+            working.push(scope.spawn(|| part.into_iter().filter_map(read).collect::<Vec<_>>()));
+        }
+        working.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    })
+}
+
+fn summary_of(file: &File, glimpse: &Glimpse<'_>) -> Summary {
+    let turns =
+        || glimpse.turns.iter().zip(&glimpse.stays).filter(|(_, stays)| **stays).map(|(turn, _)| turn);
+    let first = turns().next();
+    let default = || match first {
+        Some(turn) => one_line(&turn.question, SHORT),
+        None => "Nothing that can be read".to_owned(),
+    };
+    let title = glimpse.title.as_deref().filter(|title| !title.is_empty());
+    let started_at = first.map(|turn| turn.asked_at.to_string());
+    let modified = || file.modified.and_then(|at| jiff::Timestamp::try_from(at).ok());
+    let mut usage = Usage::default();
+    for turn in &glimpse.turns {
+        usage.input_tokens = sum(usage.input_tokens, turn.usage.input_tokens, u64::saturating_add);
+        usage.output_tokens = sum(usage.output_tokens, turn.usage.output_tokens, u64::saturating_add);
+        usage.cost = sum(usage.cost, turn.usage.cost, |a, b| a + b);
+    }
+    Summary {
+        session: file.session.clone(),
+        named: title.is_some(),
+        title: title.map_or_else(default, str::to_owned),
+        forked_from: glimpse.origin.clone(),
+        started_at: started_at.unwrap_or_default(),
+        last_at: match &glimpse.last_at {
+            Some(at) => at.to_string(),
+            None => modified().map(|at| format!("{at:.3}")).unwrap_or_default(),
+        },
+        questions: turns().count(),
+        messages: turns().map(|turn| 1 + usize::from(!turn.answer.trim().is_empty())).sum(),
+        personas: distinct(turns().map(|turn| &turn.persona)),
+        providers: distinct(turns().map(|turn| &turn.provider)),
+        models: distinct(turns().map(|turn| &turn.model)),
+        usage,
+        skipped: glimpse.skipped,
+        later: glimpse.later,
+    }
+}
+
+fn sum<T>(a: Option<T>, b: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(add(a, b)),
+        (a, b) => a.or(b),
+    }
+}
+
+fn distinct<'a>(words: impl Iterator<Item = &'a Cow<'a, str>>) -> Vec<String> {
+    let mut seen: Vec<String> = vec![];
+    for word in words.filter(|word| !word.is_empty()) {
+        if !seen.iter().any(|known| known == word) {
+            seen.push(word.to_string());
+        }
+    }
+    seen
+}
+
+/// A conversation without what tools and servers said.
+#[derive(Default)]
+struct Glimpse<'a> {
+    title: Option<Cow<'a, str>>,
+    origin: Option<Origin>,
+    turns: Vec<Turn<'a>>,
+    /// Which of them are a part of the conversation.
+    stays: Vec<bool>,
+    last_at: Option<Cow<'a, str>>,
+    skipped: usize,
+    later: usize,
+}
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    at: Cow<'a, str>,
+    #[serde(borrow)]
+    event: Cow<'a, str>,
+    #[serde(borrow, default)]
+    turn: Option<Turn<'a>>,
+    #[serde(borrow, default)]
+    kept: Option<Kept<'a>>,
+    #[serde(borrow, default)]
+    title: Option<Cow<'a, str>>,
+    #[serde(default)]
+    origin: Option<Origin>,
+}
+
+#[derive(Deserialize)]
+struct Kept<'a> {
+    #[serde(borrow)]
+    turn: Turn<'a>,
+}
+
+#[derive(Deserialize)]
+struct Turn<'a> {
+    #[serde(borrow)]
+    asked_at: Cow<'a, str>,
+    #[serde(borrow)]
+    persona: Cow<'a, str>,
+    #[serde(borrow)]
+    provider: Cow<'a, str>,
+    #[serde(borrow)]
+    model: Cow<'a, str>,
+    #[serde(borrow)]
+    question: Cow<'a, str>,
+    #[serde(borrow, default)]
+    answer: Cow<'a, str>,
+    #[serde(borrow)]
+    status: Status<'a>,
+    #[serde(default)]
+    usage: Usage,
+    #[serde(borrow, default)]
+    replaces: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct Status<'a> {
+    #[serde(borrow)]
+    state: Cow<'a, str>,
+}
+
+impl Turn<'_> {
+    /// The same as [`crate::domain::conversation::Turn::is_answered`].
+    fn is_answered(&self) -> bool {
+        match &*self.status.state {
+            "done" => true,
+            "cancelled" => !self.answer.trim().is_empty(),
+            _ => false,
+        }
+    }
+}
+
+impl<'a> Glimpse<'a> {
+    fn of(bytes: &'a [u8]) -> Self {
+        let mut glimpse = Self::default();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for line in jsonl::split(bytes) {
+            match jsonl::parse::<Line<'a>>(line) {
+                Parsed::Record(line) => glimpse.take(line, &mut places),
+                Parsed::Later => {
+                    glimpse.skipped += 1;
+                    glimpse.later += 1;
+                }
+                Parsed::Broken => glimpse.skipped += 1,
+            }
+        }
+        let links = glimpse.turns.iter().map(|turn| Link {
+            id: &turn.id,
+            replaces: turn.replaces.as_deref(),
+            answered: turn.is_answered(),
+        });
+        glimpse.stays = staying(links);
+        glimpse
+    }
+
+    fn take(&mut self, line: Line<'a>, places: &mut HashMap<String, usize>) {
+        let turn = match (&*line.event, line.turn, line.kept) {
+            ("started", Some(turn), _) => turn,
+            ("ended", _, Some(kept)) => kept.turn,
+            ("named", ..) => {
+                self.title = line.title;
+                return;
+            }
+            ("forked", ..) => {
+                self.origin = line.origin;
+                return;
+            }
+            _ => {
+                self.skipped += 1;
+                return;
+            }
+        };
+        self.last_at = Some(line.at);
+        if let Some(known) = places.get(&*turn.id).and_then(|place| self.turns.get_mut(*place)) {
+            *known = turn;
+        } else {
+            places.insert(turn.id.to_string(), self.turns.len());
+            self.turns.push(turn);
+        }
+    }
+
+    fn said(&self) -> Vec<Said> {
+        let turns = self.turns.iter().zip(&self.stays).filter(|(_, stays)| **stays).map(|(turn, _)| turn);
+        let said = turns.map(|turn| Said {
+            turn: TurnId::new(&*turn.id),
+            asked_at: turn.asked_at.to_string(),
+            persona: turn.persona.to_string(),
+            question: turn.question.to_string(),
+            answer: turn.answer.to_string(),
+        });
+        said.collect()
+    }
+}
+
+/// What lists found before.
+#[derive(Default, Serialize, Deserialize)]
+struct Cache {
+    v: u32,
+    sessions: HashMap<String, Known>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Known {
+    length: u64,
+    /// Nanoseconds since 1970.
+    modified: u64,
+    summary: Summary,
+}
+
+impl Known {
+    fn fits(&self, file: &File) -> bool {
+        self.length == file.length
+            && Some(self.modified) == file.time()
+            && self.summary.session == file.session
+    }
+}
+
+impl File {
+    fn time(&self) -> Option<u64> {
+        let since = self.modified?.duration_since(UNIX_EPOCH).ok()?;
+        u64::try_from(since.as_nanos()).ok()
+    }
+}
+
+impl Cache {
+    /// What can't be read is nothing.
+    fn read(root: &Path) -> Self {
+        let bytes = home::path(root, CACHE).and_then(std::fs::read).unwrap_or_default();
+        let cache: Self = serde_json::from_slice(&bytes).unwrap_or_default();
+        if cache.v == CACHE_VERSION { cache } else { Self::default() }
+    }
+
+    /// What can't be written is not missed: the next list takes longer.
+    fn write(root: &Path, found: &[(File, Summary)]) {
+        let known = |(file, summary): &(File, Summary)| {
+            let known = Known { length: file.length, modified: file.time()?, summary: summary.clone() };
+            Some((file.session.to_string(), known))
+        };
+        let cache = Self { v: CACHE_VERSION, sessions: found.iter().filter_map(known).collect() };
+        let written = serde_json::to_vec(&cache).map_err(io::Error::from);
+        let _ = written.and_then(|bytes| atomic::write(root, &home::make(root, CACHE)?, &bytes));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::tests::{HERE, talk};
+    use super::super::{fork, load, read, rename};
+    use super::*;
+    use crate::domain::conversation::TurnStatus;
+
+    fn cache(root: &Path) -> PathBuf {
+        home::path(root, CACHE).unwrap()
+    }
+
+    #[test]
+    fn a_list_says_what_the_whole_file_says() {
+        let root = tempfile::tempdir().unwrap();
+        let here = SessionId::new(HERE);
+        assert!(list(root.path()).unwrap().is_empty());
+        assert!(!root.path().join(home::NAME).exists(), "listing nothing leaves no trace");
+        talk(root.path(), "t-1", TurnStatus::Done, None);
+        talk(root.path(), "t-2", TurnStatus::Done, Some("t-1"));
+        talk(root.path(), "t-3", TurnStatus::Running, None);
+        talk(root.path(), "t-4", TurnStatus::Cancelled, None);
+        let whole = read(root.path(), &here).unwrap();
+        let one = &list(root.path()).unwrap()[0];
+        assert_eq!((one.questions, one.messages), (whole.turns.len(), 5));
+        assert_eq!((one.title.as_str(), one.named), ("Question t-2", false));
+        assert_eq!(one.personas, ["continuity-editor"]);
+        assert_eq!(*one, summary(root.path(), &here).unwrap());
+        rename(root.path(), &here, "Who is Ilse?").unwrap();
+        let one = &list(root.path()).unwrap()[0];
+        assert_eq!((one.title.as_str(), one.named), ("Who is Ilse?", true));
+        let forked = fork(root.path(), &here, None, "Copy").unwrap();
+        let all = list(root.path()).unwrap();
+        let forked = all.iter().find(|s| s.session == forked).unwrap();
+        assert_eq!(forked.forked_from.as_ref().map(|o| &o.session), Some(&here));
+        assert_eq!(forked.questions, load(root.path(), &here).unwrap().len());
+    }
+
+    #[test]
+    fn the_conversation_in_which_something_was_said_last_comes_first() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join(".scritorio/sessions");
+        fs::create_dir_all(&folder).unwrap();
+        for (id, hour) in [("s-1", 12), ("s-2", 10), ("s-3", 11)] {
+            let turn = super::super::tests::turn("t-1", "?", TurnStatus::Running);
+            let line = serde_json::json!({
+                "v": 1, "id": "t-1", "at": format!("2026-01-01T{hour}:00:00.000Z"), "event": "started", "turn": turn,
+            });
+            fs::write(folder.join(format!("{id}.jsonl")), format!("{line}\n")).unwrap();
+        }
+        fs::write(folder.join("notes.txt"), "").unwrap();
+        fs::create_dir(folder.join("folder.jsonl")).unwrap();
+        let ids =
+            || list(root.path()).unwrap().into_iter().map(|s| s.session.to_string()).collect::<Vec<_>>();
+        assert_eq!(ids(), ["s-1", "s-3", "s-2"]);
+        rename(root.path(), &SessionId::new("s-2"), "Renamed").unwrap();
+        assert_eq!(ids(), ["s-1", "s-3", "s-2"], "a new name is nothing said");
+    }
+
+    #[test]
+    fn the_cache_is_only_believed_where_the_file_is_as_it_was() {
+        let root = tempfile::tempdir().unwrap();
+        talk(root.path(), "t-1", TurnStatus::Done, None);
+        let first = list(root.path()).unwrap();
+        let text = fs::read_to_string(cache(root.path())).unwrap();
+        fs::write(cache(root.path()), text.replace("Question t-1", "From the cache")).unwrap();
+        assert_eq!(list(root.path()).unwrap()[0].title, "From the cache", "the file is not read again");
+        talk(root.path(), "t-2", TurnStatus::Done, None);
+        let second = list(root.path()).unwrap();
+        assert_eq!((second[0].title.as_str(), second[0].questions), ("Question t-1", 2));
+        for broken in ["", "{", "[]", "{\"v\":9,\"sessions\":{}}"] {
+            fs::write(cache(root.path()), broken).unwrap();
+            assert_eq!(list(root.path()).unwrap(), second);
+        }
+        super::super::delete(root.path(), &SessionId::new(HERE)).unwrap();
+        assert!(list(root.path()).unwrap().is_empty());
+        assert_eq!(first.len(), 1);
+    }
+
+    #[test]
+    fn a_file_that_holds_nothing_known_is_listed_all_the_same() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join(".scritorio/sessions");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("s-1.jsonl"), "{\"v\":2,\"id\":\"t-1\",\"event\":\"sung\"}\n{\"torn").unwrap();
+        let one = &list(root.path()).unwrap()[0];
+        assert_eq!((one.title.as_str(), one.skipped, one.later), ("Nothing that can be read", 2, 1));
+        assert!(one.last_at.ends_with('Z'), "{}", one.last_at);
+    }
+
+    #[test]
+    fn what_was_said_is_what_stands_in_the_conversation() {
+        let root = tempfile::tempdir().unwrap();
+        talk(root.path(), "t-1", TurnStatus::Done, None);
+        talk(root.path(), "t-2", TurnStatus::Done, Some("t-1"));
+        let all = all_said(root.path()).unwrap();
+        let words: Vec<_> = all[0].1.iter().map(|s| (s.question.as_str(), s.answer.as_str())).collect();
+        assert_eq!(words, [("Question t-2", "Ilse.")]);
+    }
+}

@@ -1,0 +1,181 @@
+//! Conversations: opening one, and what the author wants done with them.
+
+use crate::domain::ids::SessionId;
+use crate::workbench::Finished;
+
+use super::super::app::App;
+use super::super::chat::Chat;
+use super::super::conversation::TurnView;
+use super::super::effect::Effect;
+use super::super::layout::Pane;
+use super::super::msg::{Msg, Notice, SessionVerb};
+use super::super::popups::Popup;
+use super::super::popups::conversations::ConversationsPopup;
+use super::{commands, update as happen};
+
+/// Turns whose quotes are checked in one go.
+const AT_ONCE: usize = 8;
+
+const BUSY: &str = "A turn is running: Esc stops it.";
+
+pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
+    match msg {
+        Msg::Past(past) => {
+            if let Some(popup) = popup(app) {
+                popup.set(past.clone());
+            }
+            app.past = past;
+            vec![]
+        }
+        Msg::GoOnWith(session, turn) => {
+            if app.chat.is_busy() {
+                app.tell(Notice::hint(BUSY));
+                return vec![];
+            }
+            app.chat.wanted = Some((session.clone(), turn));
+            commands::focus(app, Pane::Chat);
+            vec![Effect::ReadConversation(Some(session))]
+        }
+        Msg::Conversation(session, turns, unchecked) => opened(app, session, turns, unchecked),
+        Msg::QuotesChecked(session, checked) if app.chat.session.as_ref() == Some(&session) => {
+            for (id, grounded) in checked {
+                if let Some(turn) = app.chat.turn_mut(&id) {
+                    turn.check(grounded);
+                }
+            }
+            check_more(app)
+        }
+        Msg::Session(verb) => ask_for(app, verb),
+        Msg::SessionDone(verb, done) => told(app, &verb, done),
+        Msg::SearchConversations(query) => vec![Effect::SearchConversations(query)],
+        Msg::Passages(query, passages) => {
+            if let Some(popup) = popup(app) {
+                popup.found(&query, passages);
+            }
+            vec![]
+        }
+        _ => vec![],
+    }
+}
+
+fn popup(app: &mut App) -> Option<&mut ConversationsPopup> {
+    app.popups.iter_mut().find_map(|popup| match popup {
+        Popup::Conversations(popup) => Some(&mut **popup),
+        _ => None,
+    })
+}
+
+/// Shows all conversations, or a field to search them.
+pub(super) fn show(app: &mut App, search: bool) -> Vec<Effect> {
+    let (all, here) = (app.past.clone(), app.chat.session.clone());
+    let popup =
+        if search { ConversationsPopup::searching(all, here) } else { ConversationsPopup::new(all, here) };
+    app.popups.push(Popup::Conversations(Box::new(popup)));
+    vec![Effect::ListConversations]
+}
+
+/// Makes a conversation that goes on from the message that is walked to, else from the last one.
+pub(super) fn fork_here(app: &mut App) -> Vec<Effect> {
+    let turn = match app.chat.walked_to() {
+        Some((turn, _)) => app.chat.turns.get(turn),
+        None => app.chat.turns.last(),
+    };
+    let id = turn.filter(|turn| !turn.state.is_live()).and_then(|turn| turn.id.clone());
+    match (app.chat.session.clone(), id) {
+        (Some(session), Some(id)) if app.chat.stored => ask_for(app, SessionVerb::Fork(session, Some(id))),
+        _ => {
+            app.tell(Notice::hint("There is no answered message here to go on from."));
+            vec![]
+        }
+    }
+}
+
+/// Hands over what is to be done, unless a turn that runs would be torn from its conversation.
+fn ask_for(app: &mut App, verb: SessionVerb) -> Vec<Effect> {
+    let leaves = match &verb {
+        SessionVerb::Fork(..) | SessionVerb::Restore(_) => true,
+        SessionVerb::Delete(session, _) => app.chat.session.as_ref() == Some(session),
+        SessionVerb::Rename(..) | SessionVerb::Export(..) => false,
+    };
+    if leaves && app.chat.is_busy() {
+        app.tell(Notice::hint(BUSY));
+        return vec![];
+    }
+    vec![Effect::Session(verb)]
+}
+
+fn told(app: &mut App, verb: &SessionVerb, done: Result<(String, Option<SessionId>), String>) -> Vec<Effect> {
+    match done {
+        Ok((words, next)) => {
+            if matches!(verb, SessionVerb::Delete(..)) && app.chat.session.as_ref() == Some(verb.session()) {
+                leave(app);
+            }
+            let effects = match next {
+                Some(session) => {
+                    app.popups.retain(|popup| !matches!(popup, Popup::Conversations(_)));
+                    happen(app, Msg::GoOnWith(session, None))
+                }
+                None => vec![],
+            };
+            app.tell(Notice::done(words));
+            effects
+        }
+        Err(why) => {
+            app.tell(Notice::problem(why));
+            vec![]
+        }
+    }
+}
+
+/// Starts a new conversation. What was typed stays.
+pub(super) fn leave(app: &mut App) {
+    let typed = app.chat.typed();
+    app.chat = Chat::new(app.chat.persona.clone());
+    app.chat.set_typed(&typed);
+}
+
+/// Shows a conversation that was read.
+fn opened(app: &mut App, session: SessionId, turns: Vec<Finished>, unchecked: usize) -> Vec<Effect> {
+    // The one that is read at the start never takes the place of what was asked meanwhile.
+    let wanted = app.chat.wanted.take_if(|(wanted, _)| *wanted == session);
+    if app.chat.is_busy() || !(wanted.is_some() || app.chat.turns.is_empty()) {
+        return vec![];
+    }
+    let chat = &mut app.chat;
+    if std::mem::take(&mut chat.editing) {
+        chat.take_typed();
+    }
+    chat.stored = true;
+    chat.session = Some(session);
+    chat.turns = turns.into_iter().map(TurnView::kept).collect();
+    chat.turns.iter_mut().take(unchecked).for_each(|turn| turn.unchecked = true);
+    chat.aside.clear();
+    chat.top = None;
+    chat.at = None;
+    chat.quote = None;
+    chat.show = wanted.and_then(|(_, turn)| turn);
+    check_more(app)
+}
+
+/// Has the quotes of a few more turns checked, those nearest to what the author looks at first.
+fn check_more(app: &mut App) -> Vec<Effect> {
+    let Some(session) = app.chat.session.clone() else { return vec![] };
+    let chat = &app.chat;
+    let looks_at = match &chat.show {
+        Some(id) => chat.turns.iter().position(|turn| turn.id.as_ref() == Some(id)).unwrap_or(0),
+        None if chat.top.is_none() => chat.turns.len(),
+        None => chat.place_of(chat.first_line()).0,
+    };
+    let open = app.chat.turns.iter().enumerate().filter(|(_, turn)| turn.unchecked);
+    let mut open: Vec<usize> = open.map(|(at, _)| at).collect();
+    open.sort_by_key(|at| at.abs_diff(looks_at));
+    open.truncate(AT_ONCE);
+    let mut batch = vec![];
+    for at in open {
+        let Some(turn) = app.chat.turns.get_mut(at) else { continue };
+        turn.unchecked = false;
+        let read = turn.tools.iter().flat_map(|tool| tool.resolved.iter().cloned()).collect();
+        batch.extend(turn.id.clone().map(|id| (id, turn.raw.clone(), read)));
+    }
+    if batch.is_empty() { vec![] } else { vec![Effect::CheckQuotes(session, batch)] }
+}

@@ -1,0 +1,215 @@
+use std::fs;
+
+use super::*;
+use crate::agent::driver;
+use crate::agent::event::TurnEventKind;
+use crate::workbench::{Ask, Overrides, Surroundings};
+
+struct Author {
+    folder: tempfile::TempDir,
+    bench: Workbench,
+}
+
+impl Author {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let book = folder.path().join("book");
+        for (path, text) in [
+            ("scritorio.toml", "[book]\ntitle = \"The Lamp\"\n"),
+            ("manuscript/01.md", "# One\n\nMira Okafor counted the lamps of the station twice.\n"),
+            ("codex/characters/mira.md", "---\nname: Mira Okafor\nrole: rival\n---\n\nShe keeps the log.\n"),
+        ] {
+            fs::create_dir_all(book.join(path).parent().unwrap()).unwrap();
+            fs::write(book.join(path), text).unwrap();
+        }
+        let overrides = Overrides { provider: Some("offline".into()), ..Overrides::default() };
+        let bench = Workbench::open_in(&book, overrides, Surroundings::in_folders(folder.path())).unwrap();
+        Self { folder, bench }
+    }
+
+    fn asks(
+        &self,
+        session: Option<&SessionId>,
+        question: &str,
+        replaces: Option<&TurnId>,
+    ) -> (SessionId, Turn) {
+        let ask = Ask {
+            question: question.into(),
+            session: session.cloned(),
+            replaces: replaces.cloned(),
+            ..Ask::default()
+        };
+        let setup = self.bench.prepare(&ask).unwrap();
+        let session = self.bench.begin(&ask, &setup);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let ended = runtime.block_on(async {
+            let mut running = driver::start(setup);
+            while let Some(event) = running.events.recv().await {
+                if let TurnEventKind::Ended(ended) = event.kind {
+                    return *ended;
+                }
+            }
+            unreachable!("a turn ends")
+        });
+        let turn = self.bench.finish(&session, &ask, ended).turn;
+        (session, turn)
+    }
+
+    /// What the next question would send of the conversation.
+    fn history(&self, session: &SessionId, replaces: Option<&TurnId>) -> String {
+        let ask = Ask {
+            question: "And now?".into(),
+            session: Some(session.clone()),
+            replaces: replaces.cloned(),
+            ..Ask::default()
+        };
+        format!("{:?}", self.bench.prepare(&ask).unwrap().history)
+    }
+}
+
+#[test]
+fn an_edited_question_is_all_that_the_next_request_knows() {
+    let author = Author::new();
+    let (session, first) = author.asks(None, "Who is Mira Okafor?", None);
+    let (_, second) = author.asks(Some(&session), "Which characters are there?", None);
+    let history = author.history(&session, Some(&second.id));
+    assert!(history.contains("Who is Mira") && !history.contains("Which characters"), "{history}");
+    author.asks(Some(&session), "List the places.", Some(&second.id));
+    let history = author.history(&session, None);
+    assert!(history.contains("List the places") && !history.contains("Which characters"), "{history}");
+    let turns = author.bench.turns(&session);
+    assert_eq!(turns.len(), 2);
+    assert_eq!(turns[0].id, first.id);
+    assert_eq!(turns[1].replaces.as_ref(), Some(&second.id));
+    let transcript = author.bench.transcript(&session).unwrap();
+    assert_eq!(transcript.replaced[0].question, "Which characters are there?");
+}
+
+#[test]
+fn a_message_that_is_not_there_is_not_replaced() {
+    let author = Author::new();
+    let (session, _) = author.asks(None, "Who is Mira Okafor?", None);
+    let ask = Ask {
+        question: "x".into(),
+        session: Some(session),
+        replaces: Some(TurnId::new("t-none")),
+        ..Ask::default()
+    };
+    let Err(refused) = author.bench.prepare(&ask) else { panic!("it was replaced") };
+    assert!(refused.message.contains("has no message t-none"), "{}", refused.message);
+}
+
+#[test]
+fn a_fork_goes_its_own_way() {
+    let author = Author::new();
+    let (session, first) = author.asks(None, "Who is Mira Okafor?", None);
+    author.asks(Some(&session), "Which characters are there?", None);
+    let fork = author.bench.fork_conversation(&session, Some(&first.id), None).unwrap();
+    assert_eq!((fork.title.as_str(), fork.questions), ("Who is Mira Okafor? (fork)", 1));
+    author.asks(Some(&fork.session), "List the places.", None);
+    assert!(!author.history(&fork.session, None).contains("Which characters"));
+    assert!(!author.history(&session, None).contains("List the places"));
+    assert_eq!(author.bench.turn_numbered(&session, 1).unwrap(), first.id);
+    for number in [0, 3] {
+        let refused = author.bench.turn_numbered(&session, number).unwrap_err();
+        assert!(matches!(refused, SessionError::NoMessage { questions: 2, .. }), "{refused}");
+    }
+    assert_eq!(author.bench.last_session(), Some(fork.session));
+}
+
+#[test]
+fn a_fork_is_told_what_became_of_the_proposals_that_it_knows() {
+    let author = Author::new();
+    let (session, turn) = author.asks(None, "Change Mira's role to ally", None);
+    let fork = author.bench.fork_conversation(&session, None, Some("Other")).unwrap();
+    author.bench.reject(&turn.proposals[0], Some("keep her a rival")).unwrap();
+    for session in [&session, &fork.session] {
+        assert!(author.history(session, None).contains("keep her a rival"));
+    }
+}
+
+#[test]
+fn names_are_ids_beginnings_and_last() {
+    let author = Author::new();
+    let named = |name: &str| author.bench.conversation_named(name);
+    assert!(matches!(named("last"), Err(SessionError::None)));
+    let (one, _) = author.asks(None, "Who is Mira Okafor?", None);
+    let (two, _) = author.asks(None, "Which characters are there?", None);
+    assert_eq!(named(one.as_str()).unwrap(), one);
+    assert_eq!(named("last").unwrap(), two);
+    assert!(matches!(named("s-"), Err(SessionError::Ambiguous { found, .. }) if found.len() == 2));
+    for unknown in ["", "x", "../../etc/passwd"] {
+        assert!(matches!(named(unknown), Err(SessionError::Unknown(_))), "{unknown:?}");
+    }
+    author.bench.delete_conversation(&one, false).unwrap();
+    assert_eq!(author.bench.deleted_conversation_named("s-").unwrap(), one);
+    author.bench.restore_conversation(&one).unwrap();
+    assert_eq!(author.bench.conversations().len(), 2);
+}
+
+#[test]
+fn words_are_found_in_questions_and_answers_and_not_in_what_was_replaced() {
+    let author = Author::new();
+    let (session, turn) = author.asks(None, "Who is Mira Okafor?", None);
+    let (_, second) = author.asks(Some(&session), "Was there a zebra?", None);
+    let find = |query: &str| author.bench.search_conversations(query, 50).unwrap();
+    let parts: Vec<_> = find("MÍRA okafor").into_iter().map(|p| (p.turn, p.from, p.number)).collect();
+    assert!(parts.contains(&(turn.id.clone(), Part::Question, 1)));
+    assert!(parts.contains(&(turn.id.clone(), Part::Answer, 1)));
+    assert_eq!(find("zebra")[0].number, 2);
+    author.asks(Some(&session), "Which characters are there?", Some(&second.id));
+    assert!(find("zebra").is_empty());
+    assert!(find("  ").is_empty());
+    assert_eq!(author.bench.search_conversations("mira", 1).unwrap().len(), 1);
+}
+
+#[test]
+fn a_transcript_is_readable_and_says_what_became_of_everything() {
+    let author = Author::new();
+    let (session, _) = author.asks(None, "Who is Mira Okafor?", None);
+    let (_, turn) = author.asks(Some(&session), "Change Mira's role to ally", None);
+    author.bench.reject(&turn.proposals[0], Some("too soon")).unwrap();
+    author.bench.rename_conversation(&session, "About Mira").unwrap();
+    let transcript = author.bench.transcript(&session).unwrap();
+    let text = transcript.written(Format::Markdown);
+    for words in [
+        "# About Mira\n",
+        "- Book: The Lamp\n",
+        "\n> Who is Mira Okafor?\n",
+        "### Developmental Editor (offline)",
+        "- `get_character_context` `",
+        "`codex/characters/mira.md`",
+        ": rejected (too soon)",
+    ] {
+        assert!(text.contains(words), "{words:?} is not in\n{text}");
+    }
+    assert!(!text.contains("[[locate:") && !text.contains('\u{2014}'), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&transcript.written(Format::Json)).unwrap();
+    assert_eq!(json["title"], "About Mira");
+    assert_eq!(json["turns"][1]["proposals"][0]["status"], "rejected");
+    assert_eq!(json["turns"][0]["tools"][0]["name"], "get_character_context");
+}
+
+#[test]
+fn an_export_is_never_written_over_a_file_unasked() {
+    let author = Author::new();
+    let (session, _) = author.asks(None, "Who is Mira Okafor?", None);
+    let file = author.folder.path().join("talk.md");
+    let export = |over| author.bench.export_conversation(&session, Format::Markdown, &file, over);
+    export(false).unwrap();
+    fs::write(&file, "mine").unwrap();
+    assert!(matches!(export(false), Err(SessionError::Exists(_))));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    export(true).unwrap();
+    assert!(fs::read_to_string(&file).unwrap().contains("Mira"));
+    let nowhere = author.folder.path().join("no/such/folder.md");
+    assert!(author.bench.export_conversation(&session, Format::Json, &nowhere, false).is_err());
+}
+
+#[test]
+fn forks_of_forks_are_counted() {
+    assert_eq!(forked_title("A"), "A (fork)");
+    assert_eq!(forked_title("A (fork)"), "A (fork 2)");
+    assert_eq!(forked_title("A (fork 9)"), "A (fork 10)");
+    assert_eq!(forked_title("A (forks)"), "A (forks) (fork)");
+}

@@ -143,7 +143,7 @@ fn a_conversation_goes_from_one_server_to_another_and_back() {
     all_valid(&server);
     let requests = server.received();
     assert_eq!(
-        paths(&server)[..8].iter().map(|p| p.as_str()).collect::<Vec<_>>(),
+        paths(&server)[..8].iter().map(String::as_str).collect::<Vec<_>>(),
         [
             "/v1/responses",
             "/v1/responses",

@@ -59,7 +59,7 @@ impl Rows {
     pub fn web(&mut self, query: &str) -> ToolRecord {
         let call_id = CallId::new(format!("web-{}", self.0.len() + 1));
         let row = self.row(&call_id);
-        row.name = WEB_SEARCH.to_owned();
+        WEB_SEARCH.clone_into(&mut row.name);
         row.arguments = one_line(query);
         row.title = Some(NOT_CANON.to_owned());
         row.kind = Some("web".to_owned());

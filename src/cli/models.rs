@@ -52,7 +52,9 @@ fn print(list: &ModelList, all: bool) -> Result<(), CliError> {
         "Choose one with --model NAME, or for good: `model = \"NAME\"` under [providers.{}] in config.toml.",
         list.provider
     ));
-    notes.iter().for_each(|note| output::progress(note));
+    for note in notes {
+        output::progress(&note);
+    }
     Ok(())
 }
 

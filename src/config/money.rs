@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(settings.budget, Budget { warn: Some(5.0), refuse: Some(10.5), per_turn: None });
         let own = &settings.prices["my-model"];
         assert_eq!((own.prices.standard.output, own.context), (2.0, Some(32_768)));
-        assert_eq!(own.prices.at(Some("flex")).unwrap().input, 0.25);
+        assert_eq!(own.prices.at(Some("flex")).map(|flex| flex.input), Some(0.25));
         assert_eq!(own.prices.at(Some("priority")), None);
         assert_eq!(own.prices.source, Source::Author);
     }

@@ -246,13 +246,13 @@ impl std::ops::Add for Usage {
 
     /// Adds what is known; what neither told stays unknown. A sum with a part whose price is not known has none.
     fn add(self, other: Self) -> Self {
-        let unpriced = |usage: &Self| usage.cost.is_none() && usage.output_tokens.is_some();
         fn both<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
             match (a, b) {
                 (Some(a), Some(b)) => Some(a + b),
                 (known, None) | (None, known) => known,
             }
         }
+        let unpriced = |usage: &Self| usage.cost.is_none() && usage.output_tokens.is_some();
         Self {
             input_tokens: both(self.input_tokens, other.input_tokens),
             cached_tokens: both(self.cached_tokens, other.cached_tokens),

@@ -7,6 +7,8 @@ pub(super) mod calls;
 pub(super) mod gathering;
 mod reader;
 pub(super) mod speech;
+#[cfg(test)]
+mod tests;
 
 use serde_json::Value;
 

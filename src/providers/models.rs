@@ -21,6 +21,20 @@ const MAX_PAGES: usize = 20;
 /// Tokens that prices are given for here; OpenRouter gives them for one.
 const MILLION: f64 = 1_000_000.0;
 
+/// Where servers say how many tokens a model holds: OpenRouter; Groq; vLLM; Mistral; LM Studio; Anthropic; Ollama; llama.cpp, whose own window is worth more than what
+/// it was trained with.
+const WINDOWS: [&[&str]; 9] = [
+    &["context_length"],
+    &["context_window"],
+    &["max_model_len"],
+    &["max_context_length"],
+    &["loaded_context_length"],
+    &["max_input_tokens"],
+    &["details", "context_length"],
+    &["meta", "n_ctx"],
+    &["meta", "n_ctx_train"],
+];
+
 /// A model as its server lists it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
@@ -97,18 +111,6 @@ fn model(entry: &Value) -> Option<Model> {
     let id = text("id").or_else(|| text("model")).or_else(|| text("name")).filter(|id| !id.is_empty())?;
     let title = text("display_name").or_else(|| text("name")).filter(|title| *title != id);
     let number = |path: &[&str]| path.iter().try_fold(entry, |value, key| value.get(key))?.as_u64();
-    // OpenRouter; Groq; vLLM; Mistral; LM Studio; Anthropic; Ollama; llama.cpp, whose own window is worth more than what it was trained with.
-    const WINDOWS: [&[&str]; 9] = [
-        &["context_length"],
-        &["context_window"],
-        &["max_model_len"],
-        &["max_context_length"],
-        &["loaded_context_length"],
-        &["max_input_tokens"],
-        &["details", "context_length"],
-        &["meta", "n_ctx"],
-        &["meta", "n_ctx_train"],
-    ];
     let listed = |field: &str| entry.get(field).and_then(Value::as_array);
     let takes_tools = |names: &Vec<Value>| names.iter().any(|name| name.as_str() == Some("tools"));
     let capability = || entry.get("capabilities")?.get("function_calling")?.as_bool();

@@ -11,6 +11,7 @@ mod find;
 mod judge;
 mod manuscript;
 mod mouse;
+mod provider;
 mod relate;
 mod sessions;
 mod turn;
@@ -109,6 +110,14 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         | Msg::Exempt(..)
         | Msg::ApplyRename(..)
         | Msg::Renamed(_) => relate::update(app, msg),
+        Msg::Connected(..)
+        | Msg::Providers(..)
+        | Msg::ProviderChosen(..)
+        | Msg::ChooseProvider(_)
+        | Msg::KeyTyped(..)
+        | Msg::Models(_)
+        | Msg::ChooseModel(..)
+        | Msg::Standing(_) => provider::update(app, msg),
         other => settle(app, other),
     }
 }
@@ -181,39 +190,6 @@ fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.tell(notice);
             vec![]
         }
-        Msg::Connected(provider, words) => {
-            app.provider = provider;
-            app.tell(Notice::done(words));
-            vec![]
-        }
-        Msg::Providers(offered, listening) => {
-            app.popups.push(popups::providers::open(offered, &listening, &app.provider.0));
-            vec![]
-        }
-        Msg::ProviderChosen(provider, words) => {
-            app.provider = provider;
-            app.tell(Notice::done(words));
-            vec![Effect::ListModels]
-        }
-        Msg::Models(Ok(list)) => {
-            app.popups.push(popups::models::open(*list));
-            vec![]
-        }
-        Msg::Models(Err(failure)) => {
-            app.tell(Notice::problem(format!("{} {}", failure.message, failure.hint)));
-            vec![]
-        }
-        Msg::ChooseModel(provider, model) => vec![Effect::UseModel(provider, model)],
-        Msg::Standing(standing) => {
-            app.standing = Some(*standing);
-            vec![]
-        }
-        Msg::ChooseProvider(provider) if provider.needs_key && !provider.has_key => {
-            app.popups.push(popups::key_entry::open(&provider));
-            vec![]
-        }
-        Msg::ChooseProvider(provider) => vec![Effect::UseProvider(provider.name)],
-        Msg::KeyTyped(provider, key) => vec![Effect::StoreKey(provider, key)],
         // `update` has dealt with all others.
         _ => vec![],
     }

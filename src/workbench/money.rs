@@ -324,7 +324,8 @@ mod tests {
     fn the_authors_own_price_wins_over_the_list_and_another_server_has_none() {
         let folder = tempfile::tempdir().unwrap();
         let listed = bench(folder.path(), "").prices("openai", "gpt-5-mini").unwrap();
-        assert!(matches!(listed.source, Source::List { .. }) && listed.standard.input == 0.25);
+        assert!(matches!(listed.source, Source::List { .. }));
+        assert_eq!(Some(listed.standard.input), Some(0.25));
         let own = bench(folder.path(), "[prices.gpt-5-mini]\ninput = 9\noutput = 9\n");
         assert_eq!(own.prices("openai", "gpt-5-mini").unwrap().source, Source::Author);
         let elsewhere = bench(folder.path(), "[provider]\nbase_url = 'https://proxy.example/v1'\n");

@@ -33,6 +33,7 @@ const CHECK_TOOL: &str = "ready";
 
 /// A provider, as `scritorio providers` shows it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about a provider")]
 pub struct ProviderRow {
     /// Name in settings.
     pub name: String,
@@ -214,7 +215,7 @@ impl Workbench {
         let began = Instant::now();
         let (result, events) = wait(heard(remote.as_ref(), &request, began))?;
         let mut check = judged(result, &events, remote.tools());
-        check.provider = name.to_owned();
+        name.clone_into(&mut check.provider);
         check.address = remote.destination();
         check.ms = millis(began);
         check.next = next(&check, self.preset(name)?.wire);

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::canon::lookup;
 use crate::canon::shelf::{With, chapter, dated, entry};
-use crate::domain::book::{BoardSettings, Note};
+use crate::domain::book::{BoardSettings, MemberOptions, Note};
 use crate::domain::codex::{Entry, Soul};
 
 /// Six chapters, the third and the fifth dated; Mira is named in the second, the Keeper in the fifth.
@@ -152,7 +152,7 @@ fn no_reader_has_souls_notes_files_warnings_or_plans() {
     book.settings.order = vec!["6.md".into()];
     let words = "Be kind.\n\nShe drowns in chapter 6.";
     let board = BoardSettings {
-        asks: Default::default(),
+        asks: MemberOptions::default(),
         notes: Some(words.into()),
         editable: Some("- As\n- it is\n\n  still.".into()),
         enabled: None,

@@ -42,7 +42,7 @@ impl<'a> Fragment<'a> {
 /// The calls so far.
 #[derive(Debug)]
 pub struct Calls {
-    calls: Vec<Open>,
+    open: Vec<Open>,
     /// Which call an index was last bound to.
     bound: Vec<(u64, usize)>,
     offered: BTreeSet<String>,
@@ -60,12 +60,12 @@ impl Calls {
     /// Begins; the names on offer are those of `request`.
     pub fn new(request: &Request) -> Self {
         let names = request.tools.iter().filter_map(|tool| tool.get("name")?.as_str());
-        Self { calls: vec![], bound: vec![], offered: names.map(str::to_owned).collect() }
+        Self { open: vec![], bound: vec![], offered: names.map(str::to_owned).collect() }
     }
 
     /// Whether no call has begun.
     pub fn is_empty(&self) -> bool {
-        self.calls.is_empty()
+        self.open.is_empty()
     }
 
     /// Whether a tool of this name is on offer.
@@ -79,24 +79,26 @@ impl Calls {
         let at = self.find(&fragment, name.as_deref()).unwrap_or_else(|| {
             let id = fragment.id.map(str::to_owned);
             let call_id = id.clone().unwrap_or_else(|| format!("call_{}", ulid::Ulid::generate()));
-            self.calls.push(Open {
+            self.open.push(Open {
                 id,
                 call_id: CallId::new(call_id),
                 name: String::new(),
                 arguments: String::new(),
             });
-            self.calls.len() - 1
+            self.open.len() - 1
         });
         if let Some(index) = fragment.index {
             self.bound.retain(|(bound, _)| *bound != index);
             self.bound.push((index, at));
         }
         let offered = &self.offered;
-        let call = &mut self.calls[at];
-        if call.id.is_none() && call.name.is_empty() && call.arguments.is_empty() {
-            if let Some(id) = fragment.id {
-                (call.id, call.call_id) = (Some(id.to_owned()), CallId::new(id));
-            }
+        let call = &mut self.open[at];
+        if call.id.is_none()
+            && call.name.is_empty()
+            && call.arguments.is_empty()
+            && let Some(id) = fragment.id
+        {
+            (call.id, call.call_id) = (Some(id.to_owned()), CallId::new(id));
         }
         if let Some(name) = name {
             let was_empty = call.name.is_empty();
@@ -118,15 +120,15 @@ impl Calls {
 
     /// The call that a fragment belongs to; `None`: a new one.
     fn find(&self, fragment: &Fragment<'_>, name: Option<&str>) -> Option<usize> {
-        let by_id = |id: &str| self.calls.iter().position(|call| call.id.as_deref() == Some(id));
+        let by_id = |id: &str| self.open.iter().position(|call| call.id.as_deref() == Some(id));
         let by_index = |index: u64| self.bound.iter().find(|(bound, _)| *bound == index).map(|(_, at)| *at);
-        let latest = self.calls.len().checked_sub(1);
+        let latest = self.open.len().checked_sub(1);
         if let Some(id) = fragment.id {
             if let Some(at) = by_id(id) {
                 return Some(at);
             }
             let at = fragment.index.and_then(by_index)?;
-            let call = &self.calls[at];
+            let call = &self.open[at];
             // Some servers give every piece an id of its own; a call of its own would have a name.
             let is_more = name.is_none() && !call.name.is_empty();
             let is_blank = call.id.is_none() && call.name.is_empty();
@@ -136,7 +138,7 @@ impl Calls {
             Some(index) => by_index(index).or(if name.is_some() { None } else { latest }),
             None => latest,
         }?;
-        let begins_another = name.is_some_and(|name| self.calls[at].is_over_before(name, fragment, self));
+        let begins_another = name.is_some_and(|name| self.open[at].is_over_before(name, fragment, self));
         (!begins_another).then_some(at)
     }
 
@@ -150,9 +152,9 @@ impl Calls {
     /// Ends the answer: gives the calls that are whole. `cut`: the answer was cut off, so that what is no JSON was cut, too; else it is the
     /// model's own mistake, and the tool says so.
     pub fn finish(&mut self, cut: bool, out: &mut Vec<Event>) {
-        for mut call in std::mem::take(&mut self.calls) {
+        for mut call in std::mem::take(&mut self.open) {
             if call.arguments.trim().is_empty() && !cut {
-                call.arguments = "{}".to_owned();
+                "{}".clone_into(&mut call.arguments);
             }
             if let Ok(Value::String(inner)) = serde_json::from_str::<Value>(&call.arguments)
                 && is_object(&inner)
@@ -224,7 +226,7 @@ fn same(a: &str, b: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Map, json};
 
     use super::*;
     use crate::providers::{Options, ToolChoice};
@@ -265,9 +267,12 @@ mod tests {
     }
 
     fn piece(id: Value, index: Value, name: Value, arguments: Value) -> Value {
-        json!({ "id": id, "index": index, "function": { "name": name, "arguments": arguments } })
+        let function = Map::from_iter([("name".to_owned(), name), ("arguments".to_owned(), arguments)]);
+        let fields = [("id", id), ("index", index), ("function", function.into())];
+        fields.into_iter().map(|(field, value)| (field.to_owned(), value)).collect::<Map<_, _>>().into()
     }
 
+    #[expect(clippy::too_many_lines, reason = "a table")]
     #[test]
     fn fragments_find_their_call_by_id_by_index_or_by_order() {
         const N: Value = Value::Null;

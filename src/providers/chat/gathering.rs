@@ -13,6 +13,7 @@ const ONLY_THOUGHTS: &str = "it thought, and gave no answer";
 
 /// An answer that is being gathered.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the answer")]
 pub struct Gathering {
     events: Vec<Event>,
     speech: Speech,

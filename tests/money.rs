@@ -91,7 +91,7 @@ fn the_budget_warns_and_then_refuses_before_anything_is_sent() {
     let server = Server::start(|_, _| Reply::Say("Yes."));
     let first = folders.run_at(&server.base, &["ask", "Is she?"]).ok();
     assert!(first.err.contains("Budget: $0 of $0.0200 this month"), "{}", first.err);
-    assert!(first.err.contains("You wanted to be warned from $0.0001"), "{}", first.err);
+    assert!(first.err.contains("you wanted to be warned from $0.0001"), "{}", first.err);
     let sent = server.received().len();
     let tight = limits.replace("0.02", "0.0002");
     folders.write("../config/config.toml", &(PRICES.to_owned() + &tight));

@@ -60,9 +60,8 @@ fn print(list: &ModelList, all: bool) -> Result<(), CliError> {
 
 fn cells(row: &ModelRow) -> Vec<String> {
     let standard: Option<Price> = row.prices.as_ref().map(|prices| prices.standard);
-    let amount = |field: fn(&Price) -> Option<f64>| {
-        standard.as_ref().and_then(field).map_or_else(String::new, |dollars| format!("{dollars:.2}"))
-    };
+    let amount =
+        |field: fn(&Price) -> Option<f64>| standard.as_ref().and_then(field).map_or_else(String::new, price);
     let mark = if row.chosen { "*" } else { "" };
     let no_tools = if row.tools == Some(false) { " (no tools)" } else { "" };
     vec![
@@ -74,4 +73,20 @@ fn cells(row: &ModelRow) -> Vec<String> {
         amount(|price| Some(price.output)),
         row.prices.as_ref().map_or_else(String::new, |prices| prices.source.to_string()),
     ]
+}
+
+/// Writes a price with the digits that it has, at least two and at most four behind the point.
+fn price(dollars: f64) -> String {
+    let whole = format!("{dollars:.4}");
+    let short = whole.strip_suffix("00").or_else(|| whole.strip_suffix('0'));
+    short.unwrap_or(&whole).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_price_has_the_digits_that_it_has() {
+        let all = [2.0, 0.25, 0.025, 0.0125, 0.1].map(super::price);
+        assert_eq!(all, ["2.00", "0.25", "0.025", "0.0125", "0.10"]);
+    }
 }

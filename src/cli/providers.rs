@@ -101,7 +101,8 @@ fn told(check: &Check) -> String {
     let _ = writeln!(out, "Key and model: fine");
     let _ = writeln!(out, "Tools: {tools}");
     let first = check.first_ms.map(|ms| format!(", the first after {ms} ms")).unwrap_or_default();
-    let _ = writeln!(out, "Answer: {} pieces{first}, whole after {} ms", check.pieces, check.ms);
+    let pieces = if check.pieces == 1 { "1 piece".to_owned() } else { format!("{} pieces", check.pieces) };
+    let _ = writeln!(out, "Answer: {pieces}{first}, whole after {} ms", check.ms);
     if let (Some(input), Some(output)) = (check.usage.input_tokens, check.usage.output_tokens) {
         let cost = check.usage.cost.map(|cost| format!(", {}", dollars(cost))).unwrap_or_default();
         let _ = writeln!(out, "Used: {input} tokens in, {output} out{cost}");

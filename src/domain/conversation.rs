@@ -227,15 +227,15 @@ pub struct Usage {
     /// Tokens of all requests of the turn.
     pub input_tokens: Option<u64>,
     /// Those of them that the server still had from before.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
     /// Those of them that the server keeps for later, where that has a price of its own.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write_tokens: Option<u64>,
     /// Tokens of all answers of the turn, reasoning included.
     pub output_tokens: Option<u64>,
     /// Those of them that are reasoning.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
     /// In US dollars, where the price is known.
     pub cost: Option<f64>,

@@ -98,7 +98,7 @@ impl Workbench {
         let warn = standing.budget.warn?;
         (standing.month.dollars + cost >= warn).then(|| {
             format!(
-                "Budget: {}, and this question costs up to about {}. You wanted to be warned from {}.",
+                "Budget: {}, up to about {} more now; you wanted to be warned from {}.",
                 standing.words(),
                 dollars(cost),
                 dollars(warn)
@@ -392,7 +392,7 @@ mod tests {
         assert_eq!(caution(""), None);
         assert_eq!(caution("[budget]\nwarn = 5\n"), None);
         let said = caution("[budget]\nwarn = 0.001\n").unwrap();
-        assert!(said.contains("You wanted to be warned from $0.0010"), "{said}");
+        assert!(said.contains("you wanted to be warned from $0.0010"), "{said}");
         let said = caution("[budget]\nrefuse = 5\n[provider]\nmodel = 'brand-new'\n").unwrap();
         assert!(said.contains("price of brand-new is not known") && said.contains("[prices.\"brand-new\"]"));
     }

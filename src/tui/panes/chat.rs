@@ -249,11 +249,14 @@ fn status_parts(app: &App) -> Vec<String> {
     with_month(app, parts)
 }
 
-/// Adds what this month has cost, where it has cost anything or a budget is near.
+/// Adds what this month has cost. Where there is little room it goes first, unless the author wants to be warned.
 fn with_month(app: &App, mut parts: Vec<String>) -> Vec<String> {
     if let Some(standing) = app.standing.as_ref().filter(|s| s.month.dollars > 0.0) {
-        let sign = if standing.warns() { "\u{26a0} " } else { "" };
-        parts.push(format!("{sign}{}", standing.words()));
+        if standing.warns() {
+            parts.push(format!("\u{26a0} {}", standing.words()));
+        } else {
+            parts.insert(0, format!("{} this month", dollars(standing.month.dollars)));
+        }
     }
     parts
 }

@@ -26,7 +26,7 @@ impl Peek {
         section("Instructions", &sizes(&self.instructions), &self.instructions);
         match &self.context {
             Some(context) => section("Context", &sizes(context), context),
-            None => section("Context", "", "None: no document is open."),
+            None => section("Context", " (none)", "No document is open."),
         }
         section("Input", &sizes(&self.input), &self.input);
         let schemas = self.body.get("tools").map(ToString::to_string).unwrap_or_default();

@@ -145,6 +145,7 @@ pub const COMMANDS: &[Command] = &{
         command(Global, "next-proposal", &["ctrl-d"], "Open the next pending proposal"),
         command(Global, "list-proposals", &[], "List all proposals, to look at them again or undo them"),
         command(Global, "next-quote", &["ctrl-l"], "Show the next located quote of the last answer"),
+        command(Global, "ask-offline", &["alt-o"], "Ask the offline reader instead, this once"),
         command(Global, "new-conversation", &[], "Start a new conversation"),
         command(Global, "conversations", &["alt-c"], "All conversations: go on, name, fork, export, delete"),
         command(Global, "search-conversations", &[], "Search what was said in all conversations"),

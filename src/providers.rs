@@ -24,6 +24,7 @@ pub mod wire;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
@@ -41,6 +42,8 @@ pub struct Request {
     pub instructions: String,
     /// Everything said so far in this conversation, oldest first, this turn's question and outputs included.
     pub items: Vec<Item>,
+    /// Index into `items` of this turn's question. What follows it was said in this turn: a response, and what tools returned.
+    pub question: usize,
     /// Index into `items` of the first one that the server has not seen, when `previous_response_id` is set.
     pub fresh: usize,
     /// The response that a stateful server continues from.
@@ -51,6 +54,43 @@ pub struct Request {
     pub tool_choice: ToolChoice,
     /// Model options.
     pub options: Options,
+}
+
+impl Request {
+    /// Whether tools have run in this turn: then what is asked continues from their results.
+    pub fn tools_ran(&self) -> bool {
+        self.items.len() > self.question + 1
+    }
+
+    /// Returns how many turns stand before this one.
+    pub fn earlier_turns(&self) -> usize {
+        turn_starts(self.items.get(..=self.question).unwrap_or(&self.items)).len().saturating_sub(1)
+    }
+
+    /// Leaves out the `n` oldest turns, never this one or its context, and continues from no response: what it holds is all there is.
+    pub fn leave_out(&mut self, n: usize) {
+        let n = n.min(self.earlier_turns());
+        let before = self.items.len();
+        leave_out(&mut self.items, n);
+        self.question -= before - self.items.len();
+        (self.fresh, self.previous_response_id) = (0, None);
+    }
+}
+
+/// Leaves out the `n` oldest turns of what was said. Context stays: it is about now.
+pub fn leave_out(items: &mut Vec<Item>, n: usize) {
+    let end = turn_starts(items).get(n).copied().unwrap_or(items.len());
+    let mut at = 0;
+    items.retain(|item| {
+        at += 1;
+        at > end || matches!(item, Item::Context(_))
+    });
+}
+
+/// Returns where turns begin: with the author's words, and the context that stands around them.
+fn turn_starts(items: &[Item]) -> Vec<usize> {
+    let asks = |item: &Item| matches!(item, Item::Author(_) | Item::Context(_));
+    (0..items.len()).filter(|&at| asks(&items[at]) && (at == 0 || !asks(&items[at - 1]))).collect()
 }
 
 /// One thing that was said.
@@ -159,8 +199,8 @@ pub enum Event {
     },
     /// An output item, complete, as the server sent it.
     Item(Value),
-    /// A new attempt begins, and why.
-    Retry(String),
+    /// It goes wrong, and a new attempt begins after a wait.
+    Retry(Retry),
     /// The tier that the server really used.
     Tier(String),
     /// The end of the response: exactly one for a good answer. `truncated` says why the answer is not whole, if so.
@@ -170,6 +210,19 @@ pub enum Event {
         /// For example `max_output_tokens`.
         truncated: Option<String>,
     },
+}
+
+/// A new attempt. Nothing of the one before was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retry {
+    /// What went wrong, and what is done about it: a sentence or two for the author.
+    pub why: String,
+    /// Which attempt begins: 2 is the first one after the first.
+    pub attempt: u32,
+    /// How long is waited before; zero where it begins at once.
+    pub wait: Duration,
+    /// How many of the oldest turns of the conversation it leaves out, in all.
+    pub left_out: usize,
 }
 
 /// A boxed future, so that providers can be trait objects.
@@ -232,4 +285,66 @@ pub struct Sending<'a> {
     pub body: &'a str,
     /// The request that the body was made of.
     pub request: &'a Request,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn author(words: &str) -> Item {
+        Item::Author(words.into())
+    }
+
+    /// Two turns, then news and the question; what is open now stands in the middle, where the server's knowledge ends.
+    fn request() -> Request {
+        let call_id = || CallId::new("c");
+        let items = vec![
+            author("One"),
+            Item::Call { call_id: call_id(), name: "t".into(), arguments: "{}".into() },
+            Item::Output { call_id: call_id(), name: "t".into(), output: "[]".into() },
+            Item::Persona("First".into()),
+            Item::Context("Open".into()),
+            author("Two"),
+            Item::Persona("Second".into()),
+            author("I rejected it."),
+            author("Three"),
+        ];
+        Request {
+            model: String::new(),
+            instructions: String::new(),
+            question: items.len() - 1,
+            fresh: 4,
+            previous_response_id: Some("r".into()),
+            items,
+            tools: vec![],
+            tool_choice: ToolChoice::Auto,
+            options: Options::default(),
+        }
+    }
+
+    #[test]
+    fn the_oldest_turns_go_whole_and_this_one_with_its_news_and_context_never() {
+        for (n, left) in [(0, 9), (1, 5), (2, 3), (9, 3)] {
+            let mut request = request();
+            assert_eq!((request.earlier_turns(), request.tools_ran()), (2, false));
+            request.leave_out(n);
+            assert_eq!(request.items.len(), left, "{n}");
+            assert_eq!(request.items[request.question], author("Three"));
+            assert!(request.items.contains(&Item::Context("Open".into())));
+            assert!(request.items.contains(&author("I rejected it.")));
+            let calls = request.items.iter().filter(|i| matches!(i, Item::Call { .. })).count();
+            let outputs = request.items.iter().filter(|i| matches!(i, Item::Output { .. })).count();
+            assert_eq!((calls, request.previous_response_id.as_deref()), (outputs, None));
+            assert_eq!(request.earlier_turns(), 2 - n.min(2));
+        }
+    }
+
+    #[test]
+    fn a_conversation_can_be_left_out_whole() {
+        let mut said = request().items;
+        said.truncate(4);
+        leave_out(&mut said, 1);
+        assert!(said.is_empty());
+        leave_out(&mut said, 1);
+    }
 }

@@ -9,6 +9,8 @@ mod codex;
 mod conversation;
 mod document;
 mod effect;
+#[cfg(test)]
+mod failure_tests;
 pub mod keymap;
 mod layout;
 mod msg;

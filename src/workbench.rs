@@ -17,6 +17,7 @@ pub mod look;
 pub mod meaning;
 pub mod models;
 pub mod money;
+mod network;
 pub mod new_chapter;
 pub mod new_entry;
 pub mod open;

@@ -48,6 +48,7 @@ const OWNS: &[(&str, &[&str])] = &[
     ("crossterm", &["tui", "cli"]),
     ("schemars", &["tools"]),
     ("reqwest", &["providers"]),
+    ("hyper_util", &["providers"]),
     ("rustls", &["providers"]),
     ("keyring", &["secrets"]),
     ("keyring_core", &["secrets"]),

@@ -610,29 +610,41 @@ fn a_refused_key_is_3_and_is_written_nowhere() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_ends_the_turn_with_130_and_keeps_the_question() {
-    let folders = Folders::new();
-    let server = Server::start(|_, _| Reply::Silence);
-    let child = std::process::Command::new(env!("CARGO_BIN_EXE_scritorio"))
-        .args(["ask", "Are you there?", "--json"])
-        .env_clear()
-        .envs(folders.environment())
-        .env("OPENAI_API_KEY", KEY)
-        .env("OPENAI_BASE_URL", &server.base)
-        .current_dir(folders.book())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    server.wait();
-    let interrupt =
-        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(interrupt.success());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
-    let turn: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(turn["error"]["kind"], "cancelled");
-    let session = folders.read(&format!(".scritorio/sessions/{}.jsonl", turn["session"].as_str().unwrap()));
-    assert!(session.contains("Are you there?") && session.contains("\"cancelled\""), "{session}");
+fn an_interrupt_or_a_request_to_end_ends_the_turn_with_130_and_keeps_what_arrived() {
+    for signal in ["-INT", "-TERM"] {
+        let folders = Folders::new();
+        let server = Server::start(|_, _| Reply::Stall("Half a thought"));
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_scritorio"))
+            .args(["ask", "Are you there?", "--stream"])
+            .env_clear()
+            .envs(folders.environment())
+            .env("OPENAI_API_KEY", KEY)
+            .env("OPENAI_BASE_URL", &server.base)
+            .current_dir(folders.book())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+        let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap();
+        while next()["text"] != "thought" {}
+        let sent =
+            std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let last = next();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
+        assert_eq!((&last["error"]["kind"], &last["cut_off"]), (&json!("cancelled"), &json!(true)));
+        assert_eq!(last["answer"], "Half a thought");
+        let session =
+            folders.read(&format!(".scritorio/sessions/{}.jsonl", last["session"].as_str().unwrap()));
+        assert!(session.contains("Are you there?") && session.contains("\"cancelled\""), "{session}");
+        let ledger: String = folders
+            .files()
+            .iter()
+            .filter(|(path, _)| path.to_string_lossy().contains("provenance"))
+            .map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned())
+            .collect();
+        assert!(ledger.contains("\"status\":\"cancelled\""), "{signal}: {ledger}");
+    }
 }
 
 // Keys and provenance

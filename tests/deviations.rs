@@ -103,6 +103,7 @@ fn request() -> Request {
         model: "m".into(),
         instructions: String::new(),
         items: vec![],
+        question: 0,
         fresh: 0,
         previous_response_id: None,
         tools: ["look", "list", "get_weather", "f"].map(tool).to_vec(),

@@ -21,7 +21,7 @@ use super::{TurnSetup, context, request};
 use crate::domain::conversation::{Failure, ToolStatus, Turn, TurnStatus, Usage};
 use crate::domain::passage::sha256_hex;
 use crate::proposal::Proposal;
-use crate::providers::{Event, ToolChoice};
+use crate::providers::{Event, ToolChoice, leave_out};
 use crate::tools::{Material, Outcome, Seen, ToolError};
 use stream::Stream;
 
@@ -68,6 +68,8 @@ struct Driver {
     asked_at: String,
     /// Why the next request must not be sent.
     refused: Option<Failure>,
+    /// How many of the oldest turns the last request had to leave out.
+    left_out: usize,
 }
 
 impl Driver {
@@ -91,6 +93,7 @@ impl Driver {
             response_id: None,
             asked_at: format!("{:.3}", jiff::Timestamp::now()),
             refused: None,
+            left_out: 0,
         }
     }
 
@@ -131,6 +134,13 @@ impl Driver {
         let of = self.plan.max_rounds;
         // The request after the last round belongs to that round.
         self.tell(TurnEventKind::Round { round: self.machine.requests().min(of), of });
+        let left_out = std::mem::take(&mut self.left_out);
+        if left_out > 0 {
+            // What the last request was too long with, the next one would be too long with again.
+            let setup = Arc::make_mut(&mut self.setup);
+            leave_out(&mut setup.history, left_out);
+            setup.continue_from = None;
+        }
         let kept = self.machine.kept();
         let request = request::request(&self.setup, self.machine.items(), kept, choice);
         if let Err(failure) = self.setup.purse.allow(&request, self.usage.cost) {
@@ -205,7 +215,11 @@ impl Driver {
                 let row = self.rows.web(query);
                 self.tell(TurnEventKind::Tool(row));
             }
-            Event::Retry(why) => self.tell(TurnEventKind::Retry(why.clone())),
+            Event::Retry(retry) => {
+                (self.response_id, self.tier_of_response) = (None, None);
+                self.left_out = retry.left_out;
+                self.tell(TurnEventKind::Retry(retry.clone()));
+            }
             Event::Tier(tier) => {
                 (self.tier, self.tier_of_response) = (Some(tier.clone()), Some(tier.clone()));
                 self.tell(TurnEventKind::Tier(tier.clone()));
@@ -339,7 +353,7 @@ mod tests {
 
     use super::*;
     use crate::agent::testing::{
-        Scripted, Step, call, created, failure, finished, path, setup, started, text, truncated,
+        Scripted, Step, call, created, failure, finished, path, retry, setup, started, text, truncated,
     };
     use crate::agent::{FirstRound, Purse, first_request};
     use crate::domain::codex::EntryType;
@@ -481,7 +495,7 @@ mod tests {
                 TurnEventKind::Tool(row) => format!("{} {:?}", row.call_id, row.status),
                 TurnEventKind::Proposed(proposal) => format!("proposed {}", proposal.id),
                 TurnEventKind::Tier(tier) => format!("tier {tier}"),
-                TurnEventKind::Retry(why) => format!("retry {why}"),
+                TurnEventKind::Retry(retry) => format!("retry {}", retry.why),
                 TurnEventKind::Usage(usage) => format!("usage {:?}", usage.input_tokens),
                 TurnEventKind::Ended(ended) => {
                     assert!(running.events.recv().await.is_none(), "nothing comes after the end");
@@ -516,7 +530,7 @@ mod tests {
                 Event::Tier("flex".into()),
                 finished(),
             ]),
-            said([Event::Retry("busy".into()), text("So."), finished()]),
+            said([Event::Retry(retry("busy", 0)), text("So."), finished()]),
         ]);
         let (told, ended) = finish(start(turn(&provider))).await;
         assert_eq!(
@@ -645,6 +659,30 @@ mod tests {
         assert_eq!(ended.turn.usage.cost, Some(0.5), "by the tier that was given");
         assert_eq!(ended.turn.tier_asked.as_deref(), Some("flex"));
         assert_eq!(ended.turn.tools[0].status, ToolStatus::Done);
+    }
+
+    #[tokio::test]
+    async fn turns_that_one_request_had_to_leave_out_are_left_out_of_the_next_ones_too() {
+        let look = [Event::Retry(retry("too long", 1)), call("a", "look", r#"{"word":"gull"}"#), finished()];
+        let provider = scripted([said(look), said([text("So."), finished()])]);
+        let mut setup = turn(&provider);
+        let said = |n: u32| [Item::Author(format!("Question {n}")), Item::Persona(format!("Answer {n}"))];
+        setup.history = [said(1), said(2)].concat();
+        let (_, ended) = finish(start(setup)).await;
+        assert_eq!(ended.turn.answer, "So.");
+        let [first, second] = &provider.requests()[..] else { panic!("two requests") };
+        assert_eq!((first.earlier_turns(), second.earlier_turns()), (2, 1));
+        assert!(first.items.contains(&said(1)[0]) && !second.items.contains(&said(1)[0]));
+        assert!(second.items.contains(&said(2)[1]) && second.tools_ran() && !first.tools_ran());
+        assert_eq!(second.items[second.question], Item::Author("What now?".into()));
+    }
+
+    #[tokio::test]
+    async fn the_id_of_an_attempt_that_failed_names_no_answer() {
+        let provider =
+            scripted([said([created("r1"), Event::Retry(retry("boom", 0)), text("So."), finished()])]);
+        let (_, ended) = finish(start(turn(&provider))).await;
+        assert_eq!((ended.last_response, ended.turn.response_id), (None, None));
     }
 
     #[tokio::test]

@@ -3,7 +3,7 @@
 use crate::domain::conversation::{Failure, ToolRecord, Turn, Usage};
 use crate::domain::ids::TurnId;
 use crate::proposal::Proposal;
-use crate::providers::Item;
+use crate::providers::{Item, Retry};
 use crate::tools::Material;
 
 /// An event with the turn that it belongs to, so that a late one of a cancelled turn can't land in the next.
@@ -37,8 +37,8 @@ pub enum TurnEventKind {
     Proposed(Box<Proposal>),
     /// The tier that the server used.
     Tier(String),
-    /// A new attempt, and why.
-    Retry(String),
+    /// It goes wrong, and a new attempt begins after a wait.
+    Retry(Retry),
     /// Tokens so far.
     Usage(Usage),
     /// The turn is over, well or not: its status says so. Always the last event, exactly once.

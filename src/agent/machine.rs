@@ -152,11 +152,9 @@ impl Machine {
             Event::TakenBack => self.take_back(&mut response, effects),
             Event::Item(raw) => response.raw.push(raw),
             Event::Finished { truncated, .. } => return self.finish(response, truncated, effects),
-            Event::Text(_)
-            | Event::Reasoning
-            | Event::WebSearch { .. }
-            | Event::Retry(_)
-            | Event::Tier(_) => {}
+            // The id of an attempt that failed names no answer.
+            Event::Retry(_) => response.id = None,
+            Event::Text(_) | Event::Reasoning | Event::WebSearch { .. } | Event::Tier(_) => {}
         }
         Phase::Hearing(response)
     }

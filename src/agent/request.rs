@@ -86,6 +86,7 @@ pub(super) fn request(
     Request {
         model: setup.model.clone(),
         instructions: setup.instructions.clone(),
+        question: since_opening,
         fresh: if previous.is_some() { fresh } else { 0 },
         previous_response_id: previous.map(str::to_owned),
         items,

@@ -13,7 +13,7 @@ use crate::domain::conversation::{Failure, FailureKind, Usage};
 use crate::domain::ids::{BookPath, CallId, TurnId};
 use crate::domain::manuscript::{Chapter, NumberFrom, StoryTime};
 use crate::domain::passage::count_words;
-use crate::providers::{BoxFuture, Event, Exchange, Options, Provider, Request};
+use crate::providers::{BoxFuture, Event, Exchange, Options, Provider, Request, Retry};
 use crate::tools::{Registry, Seen};
 
 pub const HARBOUR: &str = "---\ntitle: The Harbour\n---\n\nMira counted the gulls on the wall. “Seven,” she said — “and one that isn’t \
@@ -182,6 +182,11 @@ pub fn finished() -> Event {
 
 pub fn truncated(why: &str) -> Event {
     Event::Finished { usage: Usage::default(), truncated: Some(why.into()) }
+}
+
+/// A new attempt that leaves out so many turns.
+pub fn retry(why: &str, left_out: usize) -> Retry {
+    Retry { why: why.into(), attempt: 2, wait: std::time::Duration::ZERO, left_out }
 }
 
 pub fn failure() -> Failure {

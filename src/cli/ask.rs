@@ -15,6 +15,9 @@ use super::{Context, output};
 
 /// Ask a board member: the answer on standard output, the tools as they run on standard error
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Ctrl-C or SIGTERM stops the turn: what had arrived is kept, and the exit code is 130."
+)]
 pub(super) struct AskVerb {
     /// The question
     question: String,
@@ -112,7 +115,10 @@ fn stream_line(event: &TurnEventKind, words: &mut Words) -> Option<Value> {
         TurnEventKind::Tool(record) => with_event("tool", json!(record)),
         TurnEventKind::Proposed(proposal) => with_event("proposal", proposal_json(proposal, Status::Pending)),
         TurnEventKind::Tier(tier) => json!({ "event": "tier", "tier": tier }),
-        TurnEventKind::Retry(why) => json!({ "event": "retry", "why": why }),
+        TurnEventKind::Retry(retry) => {
+            let wait = u64::try_from(retry.wait.as_millis()).unwrap_or(u64::MAX);
+            json!({ "event": "retry", "why": retry.why, "attempt": retry.attempt, "wait_ms": wait })
+        }
         TurnEventKind::Usage(usage) => with_event("usage", json!(usage)),
         TurnEventKind::Reasoning | TurnEventKind::Ended(_) => return None,
     })

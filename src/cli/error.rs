@@ -125,7 +125,7 @@ impl From<&Failure> for CliError {
     fn from(failure: &Failure) -> Self {
         let kind = match failure.kind {
             FailureKind::Work => Kind::Work,
-            FailureKind::Provider => Kind::Provider,
+            FailureKind::Provider | FailureKind::Unreachable => Kind::Provider,
             FailureKind::RoundLimit => Kind::RoundLimit,
             FailureKind::NoToolCall => Kind::NoToolCall,
         };

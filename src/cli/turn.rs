@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::agent::driver;
 use crate::agent::event::{Ended, TurnEventKind};
 use crate::agent::grounding;
-use crate::domain::conversation::{Failure, ToolRecord, ToolStatus, TurnStatus};
+use crate::domain::conversation::{Failure, FailureKind, ToolRecord, ToolStatus, TurnStatus};
 use crate::domain::ids::{BookPath, CallId, SessionId};
 use crate::proposal::{Proposal, Status};
 use crate::workbench::{Ask, Finished, Overrides, Workbench};
@@ -128,6 +128,7 @@ impl Ran {
             "tier": turn.tier,
             "tier_asked": turn.tier_asked,
             "answer": self.finished.grounded.shown,
+            "cut_off": turn.cut_off().is_some(),
             "rounds": turn.rounds,
             "tools": turn.tools,
             "proposals": proposals,
@@ -139,7 +140,7 @@ impl Ran {
     }
 }
 
-/// Runs a turn to its end. `Ctrl-C` stops it; what had arrived is kept.
+/// Runs a turn to its end. `Ctrl-C` and SIGTERM stop it; what had arrived is kept.
 pub(super) fn run(
     workbench: &Workbench,
     ask: &Ask,
@@ -152,21 +153,27 @@ pub(super) fn run(
     if let Some(caution) = workbench.caution(&setup) {
         output::progress(&caution);
     }
-    let session = workbench.begin(ask, &setup);
+    let no_work = |e| CliError::new(Kind::Work, format!("No background work can be started: {e}."));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|e| CliError::new(Kind::Work, format!("No background work can be started: {e}.")))?;
+        .map_err(no_work)?;
+    // They are caught before the turn has begun, so that none leaves a turn without an end.
+    let mut signals = {
+        let _in_runtime = runtime.enter();
+        Signals::listen().map_err(no_work)?
+    };
+    let session = workbench.begin(ask, &setup);
     let ended = runtime.block_on(async {
         // One listener for the whole turn: a signal that comes while an event is printed is not lost.
-        let mut interrupted = pin!(tokio::signal::ctrl_c());
+        let mut stop = pin!(signals.received());
         let mut running = driver::start(setup);
         let mut stopped = None;
         loop {
             tokio::select! {
                 biased;
-                _ = &mut interrupted, if !running.cancel.is_cancelled() => running.cancel.cancel(),
+                () = &mut stop, if !running.cancel.is_cancelled() => running.cancel.cancel(),
                 event = running.events.recv() => match event.map(|e| e.kind) {
                     Some(TurnEventKind::Ended(ended)) => return Ok((*ended, stopped)),
                     Some(kind) => if let Err(error) = on(&kind) {
@@ -188,22 +195,63 @@ pub(super) fn run(
     Ok(finish(workbench, &session, ask, ended))
 }
 
+/// The signals that stop a turn. SIGHUP is none of them: `nohup` has a turn go on without its terminal.
+struct Signals {
+    #[cfg(unix)]
+    interrupt: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl Signals {
+    #[cfg(unix)]
+    fn listen() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    #[cfg(not(unix))]
+    #[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self {})
+    }
+
+    /// Waits for one of them.
+    async fn received(&mut self) {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+        #[cfg(not(unix))]
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}
+
 fn finish(workbench: &Workbench, session: &SessionId, ask: &Ask, ended: Ended) -> Ran {
     let failure = match (&ended.turn.status, &ended.failure) {
         (TurnStatus::Cancelled, _) => Some(
             CliError::new(Kind::Cancelled, "Cancelled.")
                 .hint(format!("What had arrived is kept in the conversation {session}.")),
         ),
-        (TurnStatus::Failed(failure), _) | (_, Some(failure)) => Some(with_session(failure, session)),
+        (TurnStatus::Failed(failure), _) | (_, Some(failure)) => {
+            Some(with_session(failure, session, !ended.turn.answer.is_empty()))
+        }
         (TurnStatus::Done | TurnStatus::Running, None) => None,
     };
     let proposals = ended.proposals.clone();
     Ran { finished: workbench.finish(session, ask, ended), proposals, failure }
 }
 
-fn with_session(failure: &Failure, session: &SessionId) -> CliError {
+fn with_session(failure: &Failure, session: &SessionId, partly: bool) -> CliError {
     let error = CliError::from(failure);
-    let hint = format!("{} The question is kept in the conversation {session}.", error.hint);
+    let offline = match failure.kind {
+        FailureKind::Unreachable => " The offline reader needs no network: ask with --provider offline.",
+        _ => "",
+    };
+    let kept =
+        if partly { "The question and the part of the answer that arrived are" } else { "The question is" };
+    let hint = format!("{}{offline} {kept} kept in the conversation {session}.", error.hint);
     error.hint(hint.trim_start())
 }
 
@@ -223,7 +271,10 @@ impl Progress {
                 output::progress(&format!("  proposed {} for {path}: {}", proposal.id, proposal.summary));
             }
             TurnEventKind::Tier(tier) => output::progress(&format!("  tier: {tier}")),
-            TurnEventKind::Retry(why) => output::progress(&format!("  again: {why}")),
+            TurnEventKind::Retry(retry) => {
+                let stop = if retry.wait.is_zero() { "" } else { " Ctrl-C stops." };
+                output::progress(&format!("  again: {}{stop}", retry.why));
+            }
             TurnEventKind::Text(_)
             | TurnEventKind::Answer(_)
             | TurnEventKind::Reasoning

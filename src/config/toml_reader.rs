@@ -4,6 +4,7 @@
 
 use std::cell::RefCell;
 use std::ops::Range;
+use std::time::Duration;
 
 use toml_edit::{Item, TableLike, Value};
 
@@ -118,6 +119,17 @@ impl<'a> Section<'a> {
         let expected = format!("a whole number from {} to {}", range.start(), range.end());
         self.value(key, &expected, |v| {
             v.as_integer().and_then(|n| u32::try_from(n).ok()).filter(|n| range.contains(n))
+        })
+    }
+
+    /// Returns a time, written as a number of seconds, whole or not, above zero and up to a day.
+    pub fn seconds(&self, key: &str) -> Result<Option<Duration>, Problem> {
+        self.value(key, "a number of seconds, up to 86400", |v| {
+            #[expect(clippy::cast_precision_loss, reason = "what is within the range is exact")]
+            let seconds = v.as_float().or_else(|| v.as_integer().map(|n| n as f64))?;
+            Duration::try_from_secs_f64(seconds)
+                .ok()
+                .filter(|time| !time.is_zero() && *time <= Duration::from_hours(24))
         })
     }
 

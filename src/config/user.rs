@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::book::BOARD_IDS;
 use super::money::{self, Budget, OwnPrices};
@@ -36,6 +37,8 @@ pub struct UserSettings {
     pub rounds: Option<u32>,
     /// `[search] embeddings`: the model that makes vectors for searching by meaning; `None`: off.
     pub embeddings: Option<String>,
+    /// `[network]`
+    pub network: Network,
     /// `[options]`
     pub options: ModelOptions,
     /// `[budget]`
@@ -50,6 +53,23 @@ pub struct UserSettings {
     pub appearance: Appearance,
     /// `[keys]`: command and its keys.
     pub keys: BTreeMap<String, Vec<String>>,
+}
+
+/// `[network]`: how long a server is waited for. `None`: the program's own limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Network {
+    /// For a connection.
+    pub connect: Option<Duration>,
+    /// For the first byte of an answer.
+    pub first_byte: Option<Duration>,
+    /// For the first byte of an answer on the flex tier.
+    pub flex_first_byte: Option<Duration>,
+    /// Between two pieces of an answer.
+    pub idle: Option<Duration>,
+    /// For all of an answer.
+    pub total: Option<Duration>,
+    /// Before the first new attempt; doubled for each one after it.
+    pub retry_wait: Option<Duration>,
 }
 
 /// `[options]`: what is passed to the model. `None` is left to the server.
@@ -172,6 +192,16 @@ impl UserSettings {
             })
         })?;
         settings.embeddings = root.section("search", |s| s.text("embeddings"))?;
+        settings.network = root.section("network", |s| {
+            Ok(Network {
+                connect: s.seconds("connect")?,
+                first_byte: s.seconds("first_byte")?,
+                flex_first_byte: s.seconds("flex_first_byte")?,
+                idle: s.seconds("idle")?,
+                total: s.seconds("total")?,
+                retry_wait: s.seconds("retry_wait")?,
+            })
+        })?;
         settings.options = root.section("options", |s| {
             Ok(ModelOptions {
                 max_output_tokens: s.number("max_output_tokens", 16..=u32::MAX)?,
@@ -253,6 +283,13 @@ mod tests {
             rounds = 6
             [search]
             embeddings = 'small'
+            [network]
+            connect = 5
+            first_byte = 0.25
+            flex_first_byte = 1200
+            idle = 30.5
+            total = 600
+            retry_wait = 2
             [options]
             max_output_tokens = 4096
             reasoning_effort = 'low'
@@ -288,6 +325,11 @@ mod tests {
         assert!(warnings.is_empty(), "{warnings:?}");
         assert_eq!(settings.rounds, Some(6));
         assert_eq!(settings.embeddings.as_deref(), Some("small"));
+        let network = settings.network;
+        let waits = [network.connect, network.first_byte, network.flex_first_byte, network.idle];
+        assert_eq!(waits, [5000, 250, 1_200_000, 30_500].map(|ms| Some(Duration::from_millis(ms))));
+        let whole = [network.total, network.retry_wait];
+        assert_eq!(whole, [600, 2].map(|s| Some(Duration::from_secs(s))));
         assert_eq!(settings.options.service_tier.as_deref(), Some("flex"));
         assert_eq!((settings.options.store, settings.options.web_search), (Some(false), Some(true)));
         assert_eq!(settings.providers["lmstudio"].tools, Some(false));
@@ -311,6 +353,16 @@ mod tests {
         assert!(told[2].contains("unknown key `board.coach`"), "{told:?}");
         let wrong = UserSettings::parse("[providers.x]\nwire = 'soap'\n").unwrap_err().to_string();
         assert!(wrong.contains("providers.x.wire") && wrong.contains("anthropic"), "{wrong}");
+    }
+
+    #[test]
+    fn a_limit_that_is_no_time_is_refused_and_an_unknown_one_is_a_warning() {
+        for wrong in ["0", "-1", "'10s'", "nan", "inf", "86401", "true"] {
+            let problem = UserSettings::parse(&format!("[network]\nidle = {wrong}\n")).unwrap_err();
+            assert_eq!(problem.message, "`network.idle` must be a number of seconds, up to 86400", "{wrong}");
+        }
+        let (_, warnings) = UserSettings::parse("[network]\nidel = 3\n").unwrap();
+        assert!(warnings[0].message.contains("did you mean `idle`"), "{warnings:?}");
     }
 
     #[test]

@@ -59,13 +59,11 @@ impl Book {
     /// Returns the place in [`Book::entries`] of the entry at a byte of the file at `path`; before the first heading of a file with many entries
     /// there is none, and its heading belongs to an entry.
     pub fn entry_at(&self, path: &BookPath, offset: usize) -> Option<usize> {
-        let is_here = |e: &Entry| match &e.heading {
-            None => true,
-            Some(_) => {
-                (e.start()..e.body.end).contains(&offset) || (e.body.end == offset && offset == e.text.len())
-            }
+        let of_file = |is_here: &dyn Fn(&Entry) -> bool| {
+            self.entries.iter().position(|e| &e.path == path && (e.heading.is_none() || is_here(e)))
         };
-        self.entries.iter().position(|e| &e.path == path && is_here(e))
+        // Right behind an entry begins the next one, if there is one.
+        of_file(&|e| (e.start()..e.body.end).contains(&offset)).or_else(|| of_file(&|e| e.body.end == offset))
     }
 
     /// Returns what an entry shows of other files: every file that it embeds (`![[file]]`, `![[file#heading]]`) with the part that is meant. Pictures,

@@ -72,6 +72,17 @@ impl Turn {
         }
     }
 
+    /// Why the answer breaks off in the middle, in words for whoever reads it later; `None` where it is whole, or where there is none.
+    pub fn cut_off(&self) -> Option<&'static str> {
+        match self.status {
+            _ if self.answer.trim().is_empty() => None,
+            TurnStatus::Done => None,
+            TurnStatus::Cancelled => Some("The answer breaks off here: it was stopped."),
+            TurnStatus::Failed(_) => Some("The answer breaks off here: the rest never arrived."),
+            TurnStatus::Running => Some("The answer breaks off here: the program ended."),
+        }
+    }
+
     /// Says which tier was asked for and which was given, where they differ: `flex asked, default given`.
     pub fn tiers_that_differ(&self) -> Option<String> {
         tiers_that_differ(self.tier_asked.as_deref(), self.tier.as_deref())
@@ -141,6 +152,8 @@ pub enum FailureKind {
     Work,
     /// Network, authentication, quota, a broken answer: exit code 3.
     Provider,
+    /// The server was never reached, so that only the offline reader can answer: exit code 3.
+    Unreachable,
     /// The model still called tools after the last round: exit code 4.
     RoundLimit,
     /// No local tool was called where one was required: exit code 5.

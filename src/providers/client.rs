@@ -1,11 +1,14 @@
 //! The one HTTP client: its certificates, its limits of time, and the key that it sends.
 //!
 //! It posts a body and gives back bytes as they arrive. It never follows a redirect (the next host would get the author's prose, and
-//! perhaps the key), never sends a key over an open connection to the outside, and never retries.
+//! perhaps the key), never sends a key over an open connection to the outside, and never retries: it says what went wrong, and
+//! [`super::remote`] decides.
 
 mod get;
 mod key;
+pub mod pause;
 mod problem;
+mod refusal;
 #[cfg(test)]
 pub(crate) mod replayer;
 mod server;
@@ -13,36 +16,61 @@ mod server;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper_util::client::proxy::matcher::Matcher;
+use jiff::Timestamp;
 use reqwest::header;
 use tokio::time::timeout;
 
 use crate::domain::conversation::{Failure, FailureKind};
 
 pub use key::{ApiKey, Key};
-pub use problem::{Phase, Problem, Refusal};
+pub use pause::Pauses;
+pub use problem::{Again, Phase, Problem};
+pub use refusal::Refusal;
 pub use server::Server;
 
 /// Most bytes of an error's body that are read.
 const MAX_ERROR_BODY: usize = 64 * 1024;
 
+/// Longest wait for the body of an error: what it says matters less than that it is one.
+const ERROR_BODY: Duration = Duration::from_secs(5);
+
 /// How long to wait for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For a connection. Default: 10 seconds.
+    /// For a connection, name and encryption included. Default: 10 seconds.
     pub connect: Duration,
-    /// For the first byte of an answer, and between two pieces of it. Default: 120 seconds.
-    pub idle: Duration,
-    /// For the first byte of an answer on the flex tier, which waits for capacity. Default: 900 seconds.
+    /// For the first byte of an answer. Default: 2 minutes.
+    pub first_byte: Duration,
+    /// For the first byte of an answer on the flex tier, which waits for capacity. Default: 15 minutes.
     pub flex_first_byte: Duration,
+    /// Between two pieces of an answer. Default: 2 minutes.
+    pub idle: Duration,
+    /// For all of an answer, new attempts and the waits before them included. Default: 30 minutes, with flex 45.
+    pub total: Duration,
+    /// Before the first new attempt, where the server does not say; doubled for each one after it. Default: half a second.
+    pub retry: Duration,
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            idle: Duration::from_mins(2),
+            first_byte: Duration::from_mins(2),
             flex_first_byte: Duration::from_mins(15),
+            idle: Duration::from_mins(2),
+            total: Duration::from_mins(30),
+            retry: Duration::from_millis(500),
         }
+    }
+}
+
+impl Timeouts {
+    /// Returns the limits of a request on the flex tier.
+    #[must_use]
+    pub fn of_flex(self) -> Self {
+        let first_byte = self.flex_first_byte.max(self.first_byte);
+        Self { first_byte, total: self.total.saturating_add(self.flex_first_byte), ..self }
     }
 }
 
@@ -51,6 +79,8 @@ impl Default for Timeouts {
 pub struct Client {
     http: reqwest::Client,
     timeouts: Timeouts,
+    pauses: Pauses,
+    proxies: Arc<Matcher>,
 }
 
 impl Client {
@@ -74,7 +104,24 @@ impl Client {
                 message: format!("No secure connection can be set up: {cause}"),
                 hint: "Check the system's certificates and proxy settings, or use the offline reader.".into(),
             })?;
-        Ok(Self { http, timeouts })
+        Ok(Self { http, timeouts, pauses: Pauses::default(), proxies: Arc::new(Matcher::from_system()) })
+    }
+
+    /// Waits by another clock between two attempts.
+    #[must_use]
+    pub fn with_pauses(self, pauses: Pauses) -> Self {
+        Self { pauses, ..self }
+    }
+
+    /// Waits before a new attempt.
+    pub async fn pause(&self, time: Duration) {
+        self.pauses.wait(time).await;
+    }
+
+    /// Returns the proxy that stands before a server, as host and port.
+    fn proxy_before(&self, server: &Server) -> Option<String> {
+        let proxy = self.proxies.intercept(&server.address().parse().ok()?)?;
+        Some(proxy.uri().authority()?.as_str().rsplit('@').next()?.to_owned())
     }
 
     /// Returns its limits of time.
@@ -105,22 +152,32 @@ impl Client {
         }
         let response = match timeout(first_byte, request.send()).await {
             Err(_) => return Err(Problem::Silent(Phase::FirstByte, first_byte)),
-            Ok(Err(error)) => return Err(Problem::of_transport(&error, self.timeouts.connect)),
+            Ok(Err(error)) => {
+                return Err(Problem::of_transport(&error, self.timeouts.connect, self.proxy_before(server)));
+            }
             Ok(Ok(response)) => response,
         };
         let status = response.status().as_u16();
-        let elsewhere = text_header(&response, &header::LOCATION)
+        let elsewhere = text_header(&response, "location")
             .and_then(|to| Some(response.url().join(&to).ok()?.host_str()?.to_owned()));
-        let retry_after = text_header(&response, &header::RETRY_AFTER).and_then(|v| v.trim().parse().ok());
-        let media_type = text_header(&response, &header::CONTENT_TYPE).unwrap_or_default().to_lowercase();
+        let text = |name: &str| text_header(&response, name);
+        let retry_after = pause::in_head(text, Timestamp::now());
+        let should_retry = text("x-should-retry").and_then(|v| v.trim().parse().ok());
+        let media_type = text("content-type").unwrap_or_default().to_lowercase();
         let mut answer =
             Answer { response, media_type, wait: Wait::First(first_byte), idle: self.timeouts.idle };
         match status {
             200..300 => Ok(answer),
             300..400 => Err(Problem::Redirected(elsewhere)),
+            407 if let Some(proxy) = self.proxy_before(server) => {
+                Err(Problem::Proxy { proxy, why: problem::PROXY_WANTS_A_PASSWORD.into() })
+            }
             _ => {
+                answer.idle = answer.idle.min(ERROR_BODY);
+                answer.wait = Wait::Next;
                 let body = answer.read(MAX_ERROR_BODY).await;
-                Err(Problem::Refused(Refusal { retry_after, ..Refusal::from_body(status, &body) }))
+                let refusal = Refusal::from_body(status, &body);
+                Err(Problem::Refused(Refusal { retry_after, should_retry, ..refusal }))
             }
         }
     }
@@ -177,7 +234,7 @@ impl Answer {
     }
 }
 
-fn text_header(response: &reqwest::Response, name: &header::HeaderName) -> Option<String> {
+fn text_header(response: &reqwest::Response, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(response.headers().get(name)?.as_bytes()).into_owned())
 }
 

@@ -55,7 +55,7 @@ impl Embeddings {
         let key = self.key.get().await;
         let failed = |problem: Problem| problem.failure(&self.server, &self.model, key.as_ref());
         let body = json!({"model": self.model, "input": texts, "encoding_format": "float"});
-        let limit = self.client.timeouts().idle;
+        let limit = self.client.timeouts().first_byte;
         let mut answer =
             self.client.post(&self.server, key.as_ref(), body.to_string(), limit).await.map_err(failed)?;
         let bytes = answer.read(MAX_ANSWER).await;

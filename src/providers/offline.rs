@@ -295,6 +295,7 @@ mod tests {
             model: MODEL.into(),
             instructions: String::new(),
             items: context.map(Item::Context).into_iter().chain([Item::Author(question.into())]).collect(),
+            question: 0,
             fresh: 0,
             previous_response_id: None,
             tools: asked.registry.specs().map(schema::responses).collect(),

@@ -1,21 +1,24 @@
 //! A server somewhere: it is asked over a [`Wire`], and every byte that goes there is noted first.
 //!
-//! What is sent is [`Provider::body`], nothing else. Two second attempts are made, each at most once, said aloud, and only
-//! while nothing of an answer has been shown: on the default tier when flex has no room, and with the whole conversation when the server won't
-//! continue from an earlier response. Everything else that goes wrong is a failure in words.
+//! What is sent is [`Provider::body`], nothing else. What goes wrong is tried again only as [`attempts`] allows: said aloud, and never once
+//! something of an answer was shown. Everything else that goes wrong is a failure in words. A cancel ends it at once, in a wait too.
+
+mod attempts;
 
 use std::sync::{PoisonError, RwLock};
 
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::timeout;
 
 use super::abilities::{Abilities, Lesson};
-use super::client::{Answer, ApiKey, Client, Key, Problem, Server};
+use super::client::{Answer, ApiKey, Client, Key, Problem, Server, Timeouts};
 use super::hearing::{End, Hearing};
 use super::responses::{OPENAI, Responses};
-use super::wire::{Heard, Progress, Protocol, Reader, Wire};
-use super::{BoxFuture, Event, Exchange, Item, Provider, Request, Sending, raw};
+use super::wire::{Heard, Progress, Reader, Wire};
+use super::{BoxFuture, Event, Exchange, Provider, Request, Sending};
 use crate::domain::conversation::Failure;
+use attempts::{Attempts, Next, Sent};
 
 /// Most bytes of one answer.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
@@ -66,77 +69,100 @@ impl Remote {
         change(&mut self.abilities.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Asks with `body` once, and reports what arrives.
+    /// Asks once, and reports what arrives.
     async fn attempt(
         &self,
         exchange: &Exchange<'_>,
-        body: &Value,
+        (request, body): (&Request, &Value),
         key: Option<&Key>,
         report: &mut Report<'_>,
     ) -> Result<(), Stop> {
-        let flex = body.get("service_tier").and_then(Value::as_str) == Some("flex");
-        let limits = self.client.timeouts();
-        let first_byte = if flex { limits.flex_first_byte } else { limits.idle };
+        let limits = self.limits(body);
         let bytes = body.to_string();
-        let sending = Sending { destination: self.server.address(), body: &bytes, request: exchange.request };
+        let sending = Sending { destination: self.server.address(), body: &bytes, request };
         exchange.witness.sending(sending).await?;
-        let answer = self.client.post(&self.server, key, bytes, first_byte).await?;
-        let reader = self.wire.reader(exchange.request, &self.abilities());
+        let answer = self.client.post(&self.server, key, bytes, limits.first_byte).await?;
+        let reader = self.wire.reader(request, &self.abilities());
         Ok(hear(answer, reader, report).await?)
     }
 
-    /// Returns the body of a second attempt, and why it is made, where one may help.
-    fn second(&self, request: &Request, body: &Value, problem: &Problem) -> Option<(Value, String)> {
-        let Problem::Refused(refusal) = problem else { return None };
-        let host = self.server.host();
-        if body.get("service_tier").and_then(Value::as_str) == Some("flex") && refusal.is_capacity() {
-            let mut body = body.clone();
-            body["service_tier"] = "auto".into();
-            return Some((body, format!("{host} has no flex capacity now: asking on the default tier.")));
-        }
-        if body.get("previous_response_id").is_some() && refusal.is_about_previous_response() {
-            // 404: that one response is gone. 400: the server never keeps any.
-            if refusal.status != Some(404) {
-                self.change(|can| can.stateful = false);
-            }
-            let why =
-                format!("{host} does not continue from the last response: sending the whole conversation.");
-            return Some((with_tier_of(body, self.wire.afresh(request, &self.abilities())), why));
-        }
-        if refusal.says(&["invalid_encrypted_content"])
-            && let Some(without) = without_reasoning(request)
-        {
-            let again = with_tier_of(body, self.wire.afresh(&without, &self.abilities()));
-            let why = format!("{host} can't read what it had thought before: asking without that.");
-            return (&again != body).then_some((again, why));
-        }
-        match self.change(|can| can.learn(refusal, body))? {
-            Lesson::Again(why) => Some((with_tier_of(body, self.body(request)), why)),
-            Lesson::NoTools => None,
-        }
+    /// Returns the limits of time for what a body asks.
+    fn limits(&self, body: &Value) -> Timeouts {
+        let limits = self.client.timeouts();
+        if is_flex(body) { limits.of_flex() } else { limits }
     }
 
+    /// Asks until there is an answer, or nothing more can be done.
     async fn ask(&self, exchange: &Exchange<'_>) -> Result<(), Failure> {
-        let request = exchange.request;
         let key = self.key.get().await;
-        let mut body = self.body(request);
+        let mut attempts = Attempts::new(exchange.request, self.client.timeouts().retry);
         let mut report = Report { out: &exchange.out, shown: false };
-        // Each second attempt takes away its own reason, so this ends.
         loop {
-            let problem = match self.attempt(exchange, &body, key.as_ref(), &mut report).await {
+            let body = if attempts.whole {
+                self.wire.afresh(&attempts.request, &self.abilities())
+            } else {
+                self.body(&attempts.request)
+            };
+            let asked = (&*attempts.request, &body);
+            let problem = match self.attempt(exchange, asked, key.as_ref(), &mut report).await {
                 Ok(()) => return Ok(()),
                 Err(Stop::Unnoted(failure)) => return Err(failure),
                 Err(Stop::Problem(problem)) => problem,
             };
-            match self.second(request, &body, &problem) {
-                Some((again, why)) if !report.shown => {
-                    report.send(Event::Retry(why));
-                    body = again;
+            match self.lesson(&problem, &body).filter(|_| !report.shown) {
+                // The body is made anew, of what was learned.
+                Some(Lesson::Again(why)) => {
+                    report.send(Event::Retry(attempts.again(why)));
+                    continue;
                 }
-                _ => return Err(problem.failure(&self.server, &request.model, key.as_ref())),
+                Some(Lesson::NoTools) => {
+                    return Err(self.failure(&problem, &attempts.request.model, key.as_ref(), 1));
+                }
+                None => {}
             }
+            let sent = Sent { flex: is_flex(&body), continues: body.get("previous_response_id").is_some() };
+            let next =
+                if report.shown { None } else { attempts.next(&problem, sent, &self.server, key.as_ref()) };
+            let Some(Next { retry, keeps_nothing }) = next else {
+                let times = if report.shown { 1 } else { attempts.same() };
+                return Err(self.failure(&problem, &attempts.request.model, key.as_ref(), times));
+            };
+            if keeps_nothing {
+                self.change(|can| can.stateful = false);
+            }
+            let wait = retry.wait;
+            report.send(Event::Retry(retry));
+            self.client.pause(wait).await;
         }
     }
+
+    /// Takes back what the server turned out not to take, as far as that is what went wrong.
+    fn lesson(&self, problem: &Problem, body: &Value) -> Option<Lesson> {
+        let Problem::Refused(refusal) = problem else { return None };
+        self.change(|can| can.learn(refusal, body))
+    }
+
+    /// Puts what could not be helped into words, and how often it was tried in vain.
+    fn failure(&self, problem: &Problem, model: &str, key: Option<&Key>, times: u32) -> Failure {
+        let mut failure = problem.failure(&self.server, model, key);
+        if times > 1 {
+            failure.message = format!("{} It was asked {times} times.", attempts::sentence(&failure.message));
+        }
+        failure
+    }
+
+    /// Asks for as long as an answer may take.
+    async fn ask_in_time(&self, exchange: &Exchange<'_>) -> Result<(), Failure> {
+        let total = self.limits(&self.body(exchange.request)).total;
+        match timeout(total, self.ask(exchange)).await {
+            Ok(answered) => answered,
+            Err(_) => Err(Problem::TooLong(total).failure(&self.server, &exchange.request.model, None)),
+        }
+    }
+}
+
+fn is_flex(body: &Value) -> bool {
+    body.get("service_tier").and_then(Value::as_str) == Some("flex")
 }
 
 /// Why an attempt came to nothing.
@@ -157,33 +183,6 @@ impl From<Problem> for Stop {
     fn from(problem: Problem) -> Self {
         Self::Problem(problem)
     }
-}
-
-/// Keeps the tier of the last attempt: it may have been given up on the way.
-fn with_tier_of(before: &Value, mut again: Value) -> Value {
-    if let Some(tier) = before.get("service_tier").filter(|_| again.get("service_tier").is_some()) {
-        again["service_tier"] = tier.clone();
-    }
-    again
-}
-
-/// Returns the request without what a model thought, if any of that is in it.
-fn without_reasoning(request: &Request) -> Option<Request> {
-    let is_reasoning = |item: &Item| match item {
-        Item::Raw(item) => raw::of(Protocol::Responses, item).is_some_and(|r| r["type"] == "reasoning"),
-        _ => false,
-    };
-    let mut items = request.items.clone();
-    items.retain(|item| !is_reasoning(item));
-    // The calls that followed it are bound to it by their ids.
-    for item in &mut items {
-        if let Item::Raw(Value::Object(raw)) = item
-            && !raw.contains_key("wire")
-        {
-            raw.shift_remove("id");
-        }
-    }
-    (items.len() < request.items.len()).then(|| Request { items, ..request.clone() })
 }
 
 /// Reports what arrives, until the answer ends.
@@ -273,7 +272,7 @@ impl Provider for Remote {
             tokio::select! {
                 biased;
                 () = exchange.cancel.cancelled() => Ok(()),
-                answered = self.ask(&exchange) => answered,
+                answered = self.ask_in_time(&exchange) => answered,
             }
         })
     }
@@ -281,18 +280,20 @@ impl Provider for Remote {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
     use std::time::Duration;
 
     use serde_json::{Value, json};
     use tokio::sync::mpsc::unbounded_channel;
     use tokio_util::sync::CancellationToken;
 
+    use super::attempts::MOST;
     use super::*;
     use crate::domain::conversation::{FailureKind, Usage};
     use crate::domain::ids::CallId;
-    use crate::providers::client::Timeouts;
+    use crate::providers::client::Pauses;
     use crate::providers::client::replayer::{Recorded, Replayer, Script};
-    use crate::providers::{Exchange, Item, Options, ToolChoice};
+    use crate::providers::{Exchange, Item, Options, Retry, ToolChoice};
 
     const KEY: &str = "key-0123456789abcdef";
 
@@ -370,6 +371,7 @@ mod tests {
             model: "gpt-x".into(),
             instructions: "Be brief.".into(),
             items: vec![Item::Author("Who is Mira?".into())],
+            question: 0,
             fresh: 0,
             previous_response_id: None,
             tools: vec![],
@@ -383,17 +385,38 @@ mod tests {
         events: Vec<Event>,
         recorded: Vec<Recorded>,
         stateful: bool,
+        /// What was waited between attempts.
+        waits: Vec<Duration>,
     }
 
     impl Played {
         fn failure(&self) -> &Failure {
             self.result.as_ref().unwrap_err()
         }
+
+        fn retries(&self) -> Vec<&Retry> {
+            self.events.iter().filter_map(|e| if let Event::Retry(r) = e { Some(r) } else { None }).collect()
+        }
     }
 
     fn provider(base: &str, limits: Timeouts) -> Remote {
+        with_client(base, Client::new(limits).unwrap())
+    }
+
+    fn with_client(base: &str, client: Client) -> Remote {
         let key = ApiKey::from_fn(|| Some(KEY.into()));
-        Remote::openai(Client::new(limits).unwrap(), Some(base), key).unwrap()
+        Remote::openai(client, Some(base), key).unwrap()
+    }
+
+    /// A clock that is always at its end, and the times that were waited for.
+    fn pauses() -> (Pauses, Arc<Mutex<Vec<Duration>>>) {
+        let waits: Arc<Mutex<Vec<Duration>>> = Arc::default();
+        let noted = Arc::clone(&waits);
+        let pauses = Pauses::from_fn(move |time| {
+            noted.lock().unwrap().push(time);
+            Box::pin(std::future::ready(()))
+        });
+        (pauses, waits)
     }
 
     fn elsewhere() -> Remote {
@@ -411,19 +434,22 @@ mod tests {
     ) -> Played {
         let server = Replayer::start(scripts).await;
         let (out, mut events) = unbounded_channel();
-        let provider = provider(&server.base, limits);
+        let (pauses, waits) = pauses();
+        let provider = with_client(&server.base, Client::new(limits).unwrap().with_pauses(pauses));
         let result =
             provider.stream(Exchange { request, out, cancel: CancellationToken::new(), witness: &() }).await;
         let mut all = vec![];
         while let Ok(event) = events.try_recv() {
             all.push(event);
         }
-        Played { result, events: all, recorded: server.recorded(), stateful: provider.stateful() }
+        let waits = waits.lock().unwrap().clone();
+        Played { result, events: all, recorded: server.recorded(), stateful: provider.stateful(), waits }
     }
 
     async fn refused(status: u16, media_type: &str, body: &str) -> Failure {
-        let played = play([Script::answer(status, media_type, body)], &request()).await;
-        assert_eq!(played.events, []);
+        let always = std::iter::repeat_n(Script::answer(status, media_type, body), MOST as usize);
+        let played = play(always, &request()).await;
+        assert_eq!(played.events.len(), played.retries().len());
         assert_eq!(played.failure().kind, FailureKind::Provider);
         assert!(played.failure().message.starts_with("127.0.0.1:"), "{}", played.failure().message);
         assert!(!played.failure().hint.is_empty());
@@ -462,13 +488,15 @@ mod tests {
             .then(format!("{:x}\r\n", whole.len()))
             .then(half);
         for script in [Script::stream(half), chunked, Script::stream("")] {
-            let played = play([script], &request()).await;
+            let played = play(vec![script; MOST as usize], &request()).await;
             assert!(
                 played.failure().message.contains("before the answer was complete"),
                 "{:?}",
                 played.result
             );
-            assert!(answer_events().starts_with(&played.events));
+            let words = played.events.iter().filter(|e| !matches!(e, Event::Retry(_)));
+            assert!(words.eq(answer_events().iter().take(played.events.len() - played.retries().len())));
+            assert_eq!(played.recorded.len(), 1 + played.retries().len());
         }
     }
 
@@ -500,9 +528,9 @@ mod tests {
         assert!(failure.message.contains("no credit left"), "{failure:?}");
         let rate = r#"{"error":{"message":"Rate limit reached for gpt-x.","code":"rate_limit_exceeded"}}"#;
         let script = Script::head(429, "content-type: application/json\r\nretry-after: 7\r\n").then(rate);
-        let played = play([script], &request()).await;
+        let played = play(vec![script; MOST as usize], &request()).await;
         assert!(played.failure().hint.contains("in 7 seconds"), "{:?}", played.failure());
-        assert_eq!(played.recorded.len(), 1);
+        assert_eq!(played.waits, [Duration::from_secs(7); MOST as usize - 1]);
     }
 
     #[tokio::test]
@@ -514,7 +542,7 @@ mod tests {
                 "<html><head><TITLE>502 Bad Gateway</TITLE></head><body>x</body></html>",
                 "(502): 502 Bad Gateway",
             ),
-            (500, "text/plain", "boom", "failed (500): boom"),
+            (500, "text/plain", "boom", "failed (500): boom. It was asked 4 times."),
             (503, "application/json", "", "failed (503)."),
             (
                 400,
@@ -540,9 +568,9 @@ mod tests {
                 r#"{"error":{"message":"The model `gpt-x` does not exist"}}"#,
                 "has no model `gpt-x`",
             ),
-            (404, "text/plain", "404 page not found", "has nothing to ask at this address"),
+            (404, "text/plain", "404 page not found", "nothing to ask at this address"),
             (400, "application/json", r#"[{"error":{"message":"in a list"}}]"#, "in a list"),
-            (413, "application/json", "{\"error\": {\"message\": \"cut", "too large"),
+            (413, "application/json", "{\"error\": {\"message\": \"cut", "can't take so long"),
             (200, "text/html; charset=utf-8", "<title>Sign in</title>", "a web page"),
             (200, "application/json", r#"{"error":{"message":"quiet error"}}"#, "quiet error"),
             (200, "application/json", r#"{"choices":[]}"#, "not an answer"),
@@ -579,12 +607,12 @@ mod tests {
             let retry = played
                 .events
                 .iter()
-                .position(|e| matches!(e, Event::Retry(why) if why.contains("flex")))
+                .position(|e| matches!(e, Event::Retry(retry) if retry.why.contains("flex")))
                 .unwrap();
             assert_eq!(played.events[retry + 1..], answer_events());
         }
-        let played = play([by_status.clone(), by_status], &request).await;
-        assert_eq!(played.recorded.len(), 2);
+        let played = play(vec![by_status; 1 + MOST as usize], &request).await;
+        assert_eq!(played.recorded.len(), 1 + MOST as usize, "then it is asked as any other");
         assert!(played.failure().message.contains("no capacity"), "{:?}", played.failure());
     }
 
@@ -629,7 +657,7 @@ mod tests {
             assert_eq!(said, "User: Hello\n\nAssistant: Good day\n\nUser: Who is Mira?");
             assert_eq!(second.body["store"], stateful);
             assert_eq!(second.body.get("include").is_some(), !stateful);
-            assert!(matches!(&played.events[0], Event::Retry(why) if why.contains("whole conversation")));
+            assert!(played.retries()[0].why.contains("whole conversation"));
             assert_eq!(played.stateful, stateful);
         }
     }
@@ -649,7 +677,8 @@ mod tests {
             (json!({ "type": "chunk", "error": { "code": 502, "message": "upstream" } }), "upstream"),
             (json!({ "type": "response.failed", "response": {} }), "reported an error."),
         ] {
-            let played = play([Script::stream(stream_of(std::slice::from_ref(&event)))], &request()).await;
+            let script = Script::stream(stream_of(std::slice::from_ref(&event)));
+            let played = play(vec![script; MOST as usize], &request()).await;
             assert!(played.failure().message.contains(said), "{event}: {:?}", played.failure());
         }
     }
@@ -770,7 +799,8 @@ mod tests {
             .stream(Exchange { request: &request(), out, cancel: CancellationToken::new(), witness: &() })
             .await;
         assert!(result.unwrap_err().message.contains("connection was refused"));
-        let impatient = Timeouts { idle: Duration::from_millis(60), ..Timeouts::default() };
+        let limit = Duration::from_millis(60);
+        let impatient = Timeouts { first_byte: limit, idle: limit, ..Timeouts::default() };
         let played = play_within(impatient, [Script::default().then_silence()], &request()).await;
         assert!(
             played.failure().message.contains("sent nothing for 60 milliseconds"),
@@ -806,6 +836,181 @@ mod tests {
             server.hung_up().await;
             assert_eq!(events.recv().await, None);
         }
+    }
+
+    fn refusal(status: u16, head: &str, message: &str) -> Script {
+        let head = format!("content-type: application/json\r\n{head}");
+        Script::head(status, &head).then(json!({ "error": { "message": message } }).to_string())
+    }
+
+    #[tokio::test]
+    async fn a_server_that_fails_once_is_asked_again_and_only_its_answer_is_heard() {
+        let refused = refusal(500, "", "boom");
+        let broken = Script::stream(stream_of(&[
+            json!({ "type": "response.created", "response": { "id": "resp_0" } }),
+            json!({ "type": "response.failed", "response": { "error": { "code": "server_error", "message": "boom" } } }),
+        ]));
+        let reset = Script::default();
+        for first in [refused, broken, reset] {
+            let played = play([first, Script::stream(answer())], &request()).await;
+            assert_eq!(played.result, Ok(()));
+            assert_eq!(played.recorded[0].body, played.recorded[1].body);
+            let [retry] = played.retries()[..] else { panic!("{:?}", played.events) };
+            assert_eq!((retry.attempt, retry.left_out), (2, 0));
+            assert!((375..=500).contains(&retry.wait.as_millis()), "{retry:?}");
+            assert_eq!(played.waits, [retry.wait]);
+            assert!(retry.why.ends_with("seconds, attempt 2 of 4."), "{}", retry.why);
+            let at = played.events.iter().position(|e| matches!(e, Event::Retry(_))).unwrap();
+            assert_eq!(played.events[at + 1..], answer_events());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_wait_that_the_server_asks_for_is_waited_and_a_longer_one_is_told() {
+        let dates = "date: Wed, 21 Oct 2015 07:28:00 GMT\r\nretry-after: Wed, 21 Oct 2015 07:28:30 GMT\r\n";
+        for (head, message, wait) in [
+            ("retry-after: 3\r\n", "", 3000),
+            ("retry-after-ms: 250\r\n", "", 250),
+            (dates, "", 30_000),
+            ("", "Rate limit reached. Please try again in 1.3s.", 1300),
+            ("retry-after: 120\r\n", "", 120_000),
+        ] {
+            let played = play([refusal(429, head, message), Script::stream(answer())], &request()).await;
+            assert_eq!(played.result, Ok(()));
+            assert_eq!(played.waits, [Duration::from_millis(wait)]);
+            assert!(played.retries()[0].why.contains(", as the server asks,"), "{:?}", played.retries());
+        }
+        let played = play([refusal(429, "retry-after: 600\r\n", "")], &request()).await;
+        assert!(played.waits.is_empty());
+        assert!(played.failure().hint.contains("asks to wait 10 minutes"), "{:?}", played.failure());
+        let no = refusal(500, "x-should-retry: false\r\n", "");
+        assert_eq!(play([no], &request()).await.recorded.len(), 1);
+        let yes = refusal(418, "x-should-retry: true\r\n", "");
+        assert_eq!(play([yes, Script::stream(answer())], &request()).await.result, Ok(()));
+    }
+
+    /// A request that continues from what a tool has returned.
+    fn continued() -> Request {
+        let (call_id, name) = (CallId::new("c1"), "search_codex".to_owned());
+        let call = Item::Call { call_id: call_id.clone(), name: name.clone(), arguments: "{}".into() };
+        let output = Item::Output { call_id, name, output: "[]".into() };
+        Request { items: vec![Item::Author("Who?".into()), call, output], ..request() }
+    }
+
+    #[tokio::test]
+    async fn once_a_tool_has_run_only_what_was_refused_at_the_door_is_asked_again() {
+        let busy = |code: &str| {
+            let error = json!({ "code": code, "message": "busy" });
+            Script::stream(stream_of(&[json!({ "type": "response.failed", "response": { "error": error } })]))
+        };
+        let request = continued();
+        for safe in [refusal(429, "", "slow down"), refusal(503, "", "overloaded")] {
+            let played = play([safe, Script::stream(answer())], &request).await;
+            assert_eq!(played.result, Ok(()));
+        }
+        for unsafe_ in [refusal(500, "", ""), refusal(408, "", ""), Script::default(), busy("server_error")] {
+            let played = play([unsafe_, Script::stream(answer())], &request).await;
+            assert_eq!(played.recorded.len(), 1);
+            assert_eq!(played.events, []);
+            assert!(!played.failure().hint.is_empty());
+        }
+    }
+
+    fn long_conversation(turns: usize) -> Request {
+        let said = |n: usize| [Item::Author(format!("Question {n}")), Item::Persona(format!("Answer {n}"))];
+        let mut items: Vec<Item> = (0..turns).flat_map(said).collect();
+        let question = items.len();
+        items.extend(continued().items);
+        Request { items, question, fresh: question, previous_response_id: Some("resp_9".into()), ..request() }
+    }
+
+    #[tokio::test]
+    async fn a_conversation_that_is_too_long_loses_its_oldest_turns_and_never_this_one() {
+        let too_long = || {
+            let error = json!({ "code": "context_length_exceeded", "message": "exceeds the context window" });
+            Script::answer(400, "application/json", json!({ "error": error }).to_string())
+        };
+        let request = long_conversation(5);
+        let played = play([too_long(), too_long(), Script::stream(answer())], &request).await;
+        assert_eq!(played.result, Ok(()));
+        let sent: Vec<String> = played.recorded.iter().map(|r| r.body["input"].to_string()).collect();
+        let holds = |n: usize, words: &str| sent[n].contains(words);
+        assert!(!holds(0, "Question 0"), "the server has it");
+        assert!(!holds(1, "Answer 2") && holds(1, "Question 3") && holds(1, "Answer 4"), "{}", sent[1]);
+        assert!(!holds(2, "Answer 3") && holds(2, "Question 4"), "{}", sent[2]);
+        for later in [1, 2] {
+            assert!(holds(later, "Who?") && holds(later, "c1"), "{}", sent[later]);
+            assert_eq!(played.recorded[later].body.get("previous_response_id"), None);
+        }
+        let told: Vec<_> = played.retries().iter().map(|r| (r.left_out, r.wait)).collect();
+        assert_eq!(told, [(3, Duration::ZERO), (4, Duration::ZERO)]);
+        assert!(played.retries()[1].why.contains("the oldest 4 of 5 earlier turns are left out"));
+
+        let played = play(vec![too_long(); 8], &request).await;
+        assert_eq!(played.recorded.len(), 4, "5 turns, 2, 1, none");
+        assert!(played.retries()[2].why.contains("all 5 earlier turns"));
+        assert!(played.failure().hint.contains("larger context"), "{:?}", played.failure());
+    }
+
+    #[tokio::test]
+    async fn reasoning_that_the_server_can_no_longer_read_is_left_out() {
+        let message = "The encrypted content could not be verified.";
+        let error = json!({ "error": { "code": "invalid_encrypted_content", "message": message } });
+        let refused = Script::answer(400, "application/json", error.to_string());
+        let mut request = long_conversation(1);
+        (request.options.store, request.previous_response_id) = (false, None);
+        request.fresh = 0;
+        for at in [3, 1] {
+            // One in an earlier turn, one in this one.
+            let raw = json!({ "type": "reasoning", "id": "rs", "encrypted_content": "x" });
+            request.items.insert(at, Item::Raw(raw));
+        }
+        request.question += 1;
+        let played = play([refused.clone(), Script::stream(answer())], &request).await;
+        assert_eq!(played.result, Ok(()));
+        let sent: Vec<_> = played.recorded.iter().map(|r| r.body["input"].to_string()).collect();
+        assert!(sent[0].contains("encrypted_content") && !sent[1].contains("encrypted_content"));
+        assert!(sent[1].contains("Answer 0") && sent[1].contains("Who?"));
+        assert_eq!(play([refused.clone(), refused], &request).await.recorded.len(), 2);
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_never_comes_to_its_end_is_stopped() {
+        // A server that always has one more word would hold a turn for ever: no silence is ever long enough.
+        let total = Duration::from_millis(80);
+        let limits = Timeouts { total, ..Timeouts::default() };
+        let started = stream_of(&[json!({ "type": "response.output_text.delta", "delta": "Mira" })]);
+        let played = play_within(limits, [Script::stream(started).then_silence()], &request()).await;
+        assert!(
+            played.failure().message.contains("not finished after 80 milliseconds"),
+            "{:?}",
+            played.failure()
+        );
+        assert_eq!(played.events, [Event::Text("Mira".into())]);
+        assert_eq!(Timeouts::default().of_flex().first_byte, Duration::from_mins(15));
+    }
+
+    #[tokio::test]
+    async fn a_cancel_in_a_wait_ends_it_at_once() {
+        let (waiting, mut waits) = unbounded_channel();
+        let pauses = Pauses::from_fn(move |time| {
+            waiting.send(time).unwrap();
+            Box::pin(std::future::pending())
+        });
+        let server = Replayer::start([refusal(503, "retry-after: 100\r\n", "")]).await;
+        let client = Client::new(Timeouts::default()).unwrap().with_pauses(pauses);
+        let provider = with_client(&server.base, client);
+        let (cancel, (out, mut events)) = (CancellationToken::new(), unbounded_channel());
+        let (request, stop) = (request(), cancel.clone());
+        let turn = tokio::spawn(async move {
+            provider.stream(Exchange { request: &request, out, cancel: stop, witness: &() }).await
+        });
+        assert_eq!(waits.recv().await, Some(Duration::from_secs(100)));
+        cancel.cancel();
+        assert_eq!(turn.await.unwrap(), Ok(()));
+        assert!(matches!(events.recv().await, Some(Event::Retry(_))));
+        assert_eq!(events.recv().await, None);
+        assert_eq!(server.recorded().len(), 1);
     }
 
     #[tokio::test]

@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::domain::ids::{ProposalId, SessionId, TurnId};
 use crate::workbench::{QueuedProposal, Selection};
 
-use super::conversation::{Frame, TurnView};
+use super::conversation::{Frame, Keys, TurnView};
 use super::theme::Theme;
 use super::turn_lines::{Stop, What};
 
@@ -123,11 +123,10 @@ impl Chat {
         theme: &Theme,
         (details, spin): (bool, usize),
         proposals: &HashMap<ProposalId, QueuedProposal>,
-        review_key: &str,
+        keys: &Keys,
     ) {
         let tiers = self.tiers;
-        let frame =
-            Frame { width, theme, details, tiers, spin, proposals, review_key: review_key.to_owned() };
+        let frame = Frame { width, theme, details, tiers, spin, proposals, keys };
         let shown =
             self.show.take().and_then(|id| self.turns.iter().position(|t| t.id.as_ref() == Some(&id)));
         if let Some(turn) = shown {

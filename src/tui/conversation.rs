@@ -1,6 +1,7 @@
 //! The conversation as it stands on screen: turns, their rows, cards and quotes, each laid out once for a width.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use ratatui::text::Line;
 
@@ -39,6 +40,10 @@ pub(super) struct TurnView {
     pub(super) tier: Option<String>,
     pub(super) tier_asked: Option<String>,
     pub(super) usage: Usage,
+    /// Why it is asked again, while nothing has come of that yet.
+    pub(super) retry: Option<String>,
+    /// When it is asked again.
+    pub(super) asks_again: Option<Instant>,
     /// Rows whose details are open.
     pub(super) open_rows: Vec<usize>,
     streaming: Streaming,
@@ -134,6 +139,8 @@ impl TurnView {
             tier: None,
             tier_asked: None,
             usage: Usage::default(),
+            retry: None,
+            asks_again: None,
             open_rows: vec![],
             streaming: Streaming::default(),
             cache: None,
@@ -169,6 +176,7 @@ impl TurnView {
         self.tier = turn.tier;
         self.tier_asked = turn.tier_asked;
         self.usage = turn.usage;
+        (self.retry, self.asks_again) = (None, None);
         self.state = match turn.status {
             TurnStatus::Done => State::Done,
             TurnStatus::Cancelled | TurnStatus::Running => State::Cancelled,
@@ -190,6 +198,7 @@ impl TurnView {
     /// Takes one event of the running turn.
     pub(super) fn event(&mut self, kind: TurnEventKind) {
         self.touched = true;
+        self.retry = None;
         match kind {
             TurnEventKind::Round { round, of } => {
                 self.round = (round, of);
@@ -216,7 +225,10 @@ impl TurnView {
             TurnEventKind::Proposed(proposal) => self.proposals.push(proposal.id.clone()),
             TurnEventKind::Tier(tier) => self.tier = Some(tier),
             TurnEventKind::Usage(usage) => self.usage = usage,
-            TurnEventKind::Retry(_) => {}
+            TurnEventKind::Retry(retry) => {
+                self.retry = Some(retry.why);
+                self.state = State::Waiting;
+            }
             TurnEventKind::Ended(ended) => {
                 self.state = State::Ending;
                 self.raw = ended.turn.answer;
@@ -285,6 +297,15 @@ impl TurnView {
 /// What stands for a turn that was never laid out.
 static EMPTY: Laid = Laid::EMPTY;
 
+/// The keys that a turn names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Keys {
+    /// Opens the next proposal.
+    pub(super) review: String,
+    /// Asks the offline reader.
+    pub(super) offline: String,
+}
+
 /// What laying turns out needs to know.
 pub(super) struct Frame<'a> {
     pub(super) width: u16,
@@ -296,8 +317,8 @@ pub(super) struct Frame<'a> {
     /// Turn of the spinner.
     pub(super) spin: usize,
     pub(super) proposals: &'a HashMap<ProposalId, QueuedProposal>,
-    /// Keys, as the keymap has them, for cards.
-    pub(super) review_key: String,
+    /// Keys, as the keymap has them, for cards and for what can be done about a failure.
+    pub(super) keys: &'a Keys,
 }
 
 impl Frame<'_> {

@@ -3,7 +3,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::domain::conversation::{ToolRecord, ToolStatus, Verdict, tiers_that_differ};
+use crate::domain::conversation::{FailureKind, ToolRecord, ToolStatus, Verdict, tiers_that_differ};
 use crate::domain::ids::ProposalId;
 use crate::domain::price::dollars;
 use crate::domain::safe_text;
@@ -325,8 +325,8 @@ fn card(id: &ProposalId, frame: &Frame<'_>, laid: &mut Laid) {
         boxed(&format!("⚠ {warning}"), frame.theme.style(Role::Warning));
     }
     let next = match queued.status {
-        Status::Pending | Status::Stale => format!("{state} · {} reviews it", frame.review_key),
-        Status::Applied => format!("{state} · {} opens it, u there undoes", frame.review_key),
+        Status::Pending | Status::Stale => format!("{state} · {} reviews it", frame.keys.review),
+        Status::Applied => format!("{state} · {} opens it, u there undoes", frame.keys.review),
         Status::Rejected if queued.why.is_some() => {
             format!("{state}: {}", queued.why.as_deref().unwrap_or_default())
         }
@@ -355,7 +355,13 @@ fn ending(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
     let running = frame.theme.style(Role::ToolRunning);
     let width = usize::from(frame.width);
     match &turn.state {
-        State::Waiting => laid.lines.push(Line::styled(format!("{spinner} asking…"), running)),
+        State::Waiting => {
+            for row in turn.retry.iter().flat_map(|why| text::wrap(why, width)) {
+                laid.lines.push(Line::styled(row, frame.theme.style(Role::Warning)));
+            }
+            let again = if turn.retry.is_some() { " again" } else { "" };
+            laid.lines.push(Line::styled(format!("{spinner} asking{again}…"), running));
+        }
         State::Thinking => laid.lines.push(Line::styled(format!("{spinner} thinking…"), running)),
         State::Reading => laid.lines.push(Line::styled(format!("{spinner} reading the book…"), running)),
         State::Answering | State::Ending => {
@@ -367,11 +373,21 @@ fn ending(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
                 .push(Line::styled("⊘ stopped; what had arrived is kept", frame.theme.style(Role::Warning)));
         }
         State::Failed(failure) => {
+            if !turn.raw.trim().is_empty() {
+                let words = "⊘ the answer breaks off here";
+                laid.lines.push(Line::styled(words, frame.theme.style(Role::Warning)));
+            }
             for row in text::wrap(&format!("✗ {}", failure.message), width) {
                 laid.lines.push(Line::styled(row, frame.theme.style(Role::Error)));
             }
             for row in text::wrap(&failure.hint, width.saturating_sub(2)) {
                 laid.lines.push(Line::styled(format!("  {row}"), frame.theme.style(Role::Dim)));
+            }
+            if failure.kind == FailureKind::Unreachable && !frame.keys.offline.is_empty() {
+                let words = format!("{} asks the offline reader instead", frame.keys.offline);
+                for row in text::wrap(&words, width.saturating_sub(2)) {
+                    laid.lines.push(Line::styled(format!("  {row}"), frame.theme.style(Role::Accent)));
+                }
             }
         }
     }

@@ -39,6 +39,8 @@ pub struct Ask {
     pub chapter: Option<BookPath>,
     /// The captured selection.
     pub selection: Option<Selection>,
+    /// Who answers this question, in place of the provider of the settings.
+    pub provider: Option<String>,
     /// Restricts the tools to the canon-only subset and requires a call (`ai tool-smoke`).
     pub smoke: bool,
 }
@@ -60,7 +62,7 @@ impl Workbench {
     /// Captures everything that a turn needs. The error is for the author: a missing key, an unknown placeholder, an unknown provider.
     pub fn prepare(&self, ask: &Ask) -> Result<TurnSetup, Failure> {
         let choices = self.choices();
-        let name = choices.provider.value;
+        let name = ask.provider.clone().unwrap_or(choices.provider.value);
         let destination = self.destination(&name)?;
         if self.needs_key(&name)? {
             self.inner.keys.require(&name)?;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::canon::meaning::{self, ByMeaning, Piece, Vectors};
 use crate::domain::book::Book;
 use crate::domain::conversation::Failure;
-use crate::providers::client::{ApiKey, Client, Timeouts};
+use crate::providers::client::ApiKey;
 use crate::providers::embeddings::{BATCH, Embeddings};
 use crate::store::vectors;
 
@@ -33,7 +33,7 @@ impl Workbench {
         }
         let keys = self.inner.keys.clone();
         let key = ApiKey::from_fn(move || keys.find(OPENAI).ok()?.map(|(key, _)| key.expose().to_owned()));
-        let client = Client::new(Timeouts::default())?;
+        let client = self.client()?;
         let server = Embeddings::openai(client, choices.base_url.value.as_deref(), key, &model)?;
         Ok(Some((server, model)))
     }

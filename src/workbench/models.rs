@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::domain::conversation::{Failure, FailureKind};
 use crate::domain::price::{Price, Prices, Source};
-use crate::providers::client::{ApiKey, Client, Timeouts};
+use crate::providers::client::ApiKey;
 use crate::providers::models::{self, Model};
 use crate::providers::prices;
 use crate::store::listed_models::{self, ListedModel};
@@ -64,7 +64,7 @@ impl Workbench {
             let found = asked_for.then(|| keys.find(&name).ok().flatten()).flatten();
             found.map(|(key, _)| key.expose().to_owned())
         });
-        let client = Client::new(Timeouts::default())?;
+        let client = self.client()?;
         let listed = super::servers::wait(models::list(&client, &preset, key))??;
         let worth = |model: &Model| model.context.is_some() || model.price.is_some();
         let known: Vec<ListedModel> = listed

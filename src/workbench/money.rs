@@ -300,6 +300,7 @@ mod tests {
             model: "gpt-5-mini".into(),
             instructions: "Be brief.".into(),
             items: vec![Item::Author("Who is Mira?".into())],
+            question: 0,
             fresh: 0,
             previous_response_id: None,
             tools: vec![],

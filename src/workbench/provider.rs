@@ -8,7 +8,7 @@ use crate::domain::conversation::{Failure, FailureKind};
 use crate::domain::nearness::nearest;
 use crate::providers::Provider;
 use crate::providers::abilities::Forcing;
-use crate::providers::client::{ApiKey, Client, Timeouts};
+use crate::providers::client::ApiKey;
 use crate::providers::offline::{self, OfflineReader};
 use crate::providers::presets::{self, CUSTOM, Preset};
 use crate::providers::remote::Remote;
@@ -170,7 +170,7 @@ impl Workbench {
             let found = is_there.then(|| keys.find(&provider).ok().flatten()).flatten();
             found.map(|(key, _)| key.expose().to_owned())
         });
-        let server = Arc::new(preset.remote(Client::new(Timeouts::default())?, key)?);
+        let server = Arc::new(preset.remote(self.client()?, key)?);
         servers.push((preset, Arc::clone(&server)));
         Ok(server)
     }

@@ -239,6 +239,7 @@ fn check_request(model: &str) -> Request {
         model: model.to_owned(),
         instructions: "This is a test of a connection. Be as brief as possible.".into(),
         items: vec![Item::Author(format!("Call the tool `{CHECK_TOOL}`."))],
+        question: 0,
         fresh: 0,
         previous_response_id: None,
         tools: vec![json!({

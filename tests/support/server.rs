@@ -24,6 +24,14 @@ pub enum Reply {
     Silence,
     /// Begins to answer with these words, and never goes on.
     Stall(&'static str),
+    /// Begins to answer with these words, and hangs up.
+    Break(&'static str),
+    /// Sends these bytes and hangs up: an answer as no server should give it.
+    Bytes(Vec<u8>),
+    /// Begins to answer, and goes on with a comment every few milliseconds for as long as anybody listens.
+    Drip,
+    /// Answers with words, and never hangs up.
+    SayAndStay(&'static str),
 }
 
 /// A request as it arrived.
@@ -66,6 +74,18 @@ impl Server {
                     Reply::Stall(words) => {
                         let _ = stream.write_all(&begin(n, words));
                         silent.push(stream);
+                    }
+                    Reply::SayAndStay(words) => {
+                        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+                        let body = self::stream(n, &[say(n, words)]);
+                        let _ = stream.write_all(format!("{head}{body}").as_bytes());
+                        silent.push(stream);
+                    }
+                    Reply::Break(words) => drop(stream.write_all(&begin(n, words))),
+                    Reply::Bytes(bytes) => drop(stream.write_all(&bytes)),
+                    Reply::Drip => {
+                        let _ = stream.write_all(&begin(n, "So "));
+                        std::thread::spawn(move || drip(stream));
                     }
                     other => drop(stream.write_all(&play(n, &other, wire))),
                 }
@@ -133,10 +153,12 @@ impl Wire {
         match self {
             Self::Responses => {
                 let said = words.map(|words| say(n, words));
+                let one_or_all =
+                    |at: usize| if calls.len() == 1 { n.to_string() } else { format!("{n}_{at}") };
                 let called = calls
                     .iter()
                     .enumerate()
-                    .map(|(at, (name, arguments))| call(at, &format!("{n}_{at}"), name, arguments));
+                    .map(|(at, (name, arguments))| call(at, &one_or_all(at), name, arguments));
                 ("text/event-stream", stream(n, &said.into_iter().chain(called).collect::<Vec<_>>()))
             }
             Self::Chat => ("text/event-stream", chat(n, words, calls)),
@@ -225,10 +247,20 @@ fn play(n: usize, reply: &Reply, wire: Wire) -> Vec<u8> {
         Reply::Call(name, arguments) => whole(None, &[((*name).to_owned(), arguments.to_string())]),
         Reply::Calls(calls) => whole(None, calls),
         Reply::Refuse(status, body) => (format!("{status} Refused"), "application/json", body.to_string()),
-        Reply::Silence | Reply::Stall(_) => unreachable!("what does not end is not played whole"),
+        _ => unreachable!("what does not end well is not played whole"),
     };
     let length = body.len();
     format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}").into_bytes()
+}
+
+fn drip(mut stream: TcpStream) {
+    stream.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
+    // Nothing more is asked: reading ends with the time, or when the other side hangs up.
+    while !matches!(stream.read(&mut [0]), Ok(0)) {
+        if stream.write_all(b": still there\n\n").is_err() {
+            return;
+        }
+    }
 }
 
 /// The first events of an answer, in a response that says no length and so never seems to end.

@@ -166,6 +166,7 @@ mod tests {
             model: "claude".into(),
             instructions: "Be kind.".into(),
             items,
+            question: 0,
             fresh: 0,
             previous_response_id: None,
             tools: vec![

@@ -224,6 +224,7 @@ mod tests {
             model: "m".into(),
             instructions: "Be kind.".into(),
             items,
+            question: 0,
             fresh: 0,
             previous_response_id: Some("resp_1".into()),
             tools: vec![tool],

@@ -237,6 +237,7 @@ mod tests {
             model: "m".into(),
             instructions: String::new(),
             items: vec![],
+            question: 0,
             fresh: 0,
             previous_response_id: None,
             tools: vec![tool("look"), tool("search_codex")],

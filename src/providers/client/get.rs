@@ -48,7 +48,9 @@ impl Client {
         }
         let mut response = match request.send().await {
             Ok(response) => response,
-            Err(error) => return Err(Problem::of_transport(&error, self.timeouts.connect)),
+            Err(error) => {
+                return Err(Problem::of_transport(&error, self.timeouts.connect, self.proxy_before(server)));
+            }
         };
         let status = response.status().as_u16();
         let mut body = vec![];

@@ -105,9 +105,11 @@ impl Server {
 
     /// Whether a key that is sent there stays unread by others: by TLS, or on this machine or its local network.
     pub(super) fn may_have_the_key(&self) -> bool {
-        if self.url.scheme() == "https" {
-            return true;
-        }
+        self.url.scheme() == "https" || self.is_near()
+    }
+
+    /// Whether it stands on this machine or in its local network.
+    pub fn is_near(&self) -> bool {
         let host = self.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         match host.parse::<IpAddr>() {
             Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),

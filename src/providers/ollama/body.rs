@@ -90,6 +90,7 @@ mod tests {
                 Item::Call { call_id: call_id.clone(), name: "look".into(), arguments: "{\"a\":1}".into() },
                 Item::Output { call_id, name: "look".into(), output: "[]".into() },
             ],
+            question: 0,
             fresh: 0,
             previous_response_id: None,
             tools: vec![

@@ -206,6 +206,7 @@ mod tests {
             model: "gpt-x".into(),
             instructions: "Be brief.".into(),
             items,
+            question: 0,
             fresh: 0,
             previous_response_id: None,
             tools: vec![],

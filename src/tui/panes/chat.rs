@@ -11,6 +11,7 @@ use crate::domain::price::dollars;
 use crate::workbench::{Member, read_to};
 
 use super::super::app::App;
+use super::super::conversation::Keys;
 use super::super::document::ends_of;
 use super::super::layout::Pane;
 use super::super::theme::Role;
@@ -86,8 +87,9 @@ pub(in super::super) fn lay_out(app: &mut App, area: Rect) {
     let parts = Parts::of(app, area);
     let size = (parts.conversation.width, parts.conversation.height);
     app.chat.tiers = app.look.tier_status;
-    let review = app.keymap.key_of("next-proposal").unwrap_or_default();
-    app.chat.lay_out(size, &app.theme, (app.look.tool_rows, app.spin), &app.proposals, &review);
+    let key = |name: &str| app.keymap.key_of(name).unwrap_or_default();
+    let keys = Keys { review: key("next-proposal"), offline: key("ask-offline") };
+    app.chat.lay_out(size, &app.theme, (app.look.tool_rows, app.spin), &app.proposals, &keys);
 }
 
 /// Draws the pane. Returns where the cursor is, when the pane has it.
@@ -222,6 +224,10 @@ fn status(app: &App, frame: &mut Frame<'_>, area: Rect) {
 
 /// Provider, model, tier, tokens, cost, round: what is known of them.
 fn status_parts(app: &App) -> Vec<String> {
+    if let Some(wait) = wait(app) {
+        let stop = app.keymap.key_of("cancel").map(|key| format!("{key} stops"));
+        return std::iter::once(format!("asks again in {wait} s")).chain(stop).collect();
+    }
     let (provider, model) = &app.provider;
     let mut parts = vec![provider.clone()];
     if provider != model && !model.is_empty() {
@@ -259,6 +265,13 @@ fn with_month(app: &App, mut parts: Vec<String>) -> Vec<String> {
         }
     }
     parts
+}
+
+/// Seconds until the running turn is asked again, the last one included.
+fn wait(app: &App) -> Option<u64> {
+    let turn = app.chat.turns.last().filter(|_| app.chat.is_busy())?;
+    let left = turn.asks_again?.checked_duration_since(app.now).filter(|left| !left.is_zero())?;
+    Some(left.as_millis().div_ceil(1000) as u64)
 }
 
 /// Writes a number of tokens in little space: `366`, `8.4k`.

@@ -3,6 +3,7 @@
 use crate::domain::conversation::SelectionMeta;
 use crate::domain::ids::TurnId;
 use crate::domain::passage::{count_words, sha256_hex};
+use crate::workbench::provider::OFFLINE;
 use crate::workbench::{Ask, Selection};
 
 use super::super::app::App;
@@ -84,11 +85,40 @@ pub(super) fn put_back(app: &mut App) {
     app.chat.at = None;
 }
 
+/// Asks the offline reader, this once: what was typed, else the last question.
+pub(super) fn offline(app: &mut App) -> Vec<Effect> {
+    if app.chat.is_busy() {
+        app.tell(Notice::hint("A turn is running: Esc stops it. What you typed stays."));
+        return vec![];
+    }
+    let question = if app.chat.typed().trim().is_empty() {
+        app.chat.turns.last().map(|turn| turn.question.clone())
+    } else {
+        Some(app.chat.take_typed())
+    };
+    let Some(question) = question else {
+        app.tell(Notice::hint("Nothing was asked yet: type a question first."));
+        return vec![];
+    };
+    let chip = app.chat.chip.take();
+    let ask = Ask { provider: Some(OFFLINE.to_owned()), ..request(app, question.trim().to_owned(), chip) };
+    app.focus = Pane::Chat;
+    app.side = Pane::Chat;
+    vec![sent(app, ask)]
+}
+
 fn begin(app: &mut App, question: &str, selection: Option<Selection>, replaces: Option<TurnId>) -> Effect {
     let ask = Ask { replaces, ..request(app, question.trim().to_owned(), selection) };
+    sent(app, ask)
+}
+
+fn sent(app: &mut App, ask: Ask) -> Effect {
     let meta = ask.selection.as_ref().map(meta);
     let mut view = TurnView::asked(app.chat.persona.clone(), ask.question.clone(), meta);
     view.replaces.clone_from(&ask.replaces);
+    if let Some(name) = &ask.provider {
+        (view.provider, view.model) = (name.clone(), name.clone());
+    }
     app.chat.turns.push(view);
     app.chat.sending = true;
     app.chat.asked_at = Some(app.now);
@@ -113,6 +143,7 @@ fn request(app: &App, question: String, chip: Option<Selection>) -> Ask {
         current,
         chapter: app.last_chapter.clone(),
         selection: chip.or_else(|| document.and_then(OpenDocument::captured_by_author)),
+        provider: None,
         smoke: false,
     }
 }

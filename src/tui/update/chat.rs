@@ -30,6 +30,7 @@ pub(super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
                 sessions::leave(app);
             }
         }
+        "ask-offline" => return ask::offline(app),
         "retry" => return ask::again(app),
         "edit-last" => ask::edit_last(app),
         "fork-here" => return sessions::fork_here(app),

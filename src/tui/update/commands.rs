@@ -83,8 +83,10 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
         }
         "find" => find::open(app),
         "search" => find::in_book(app),
-        "send" | "new-line" | "new-conversation" | "retry" | "edit-last" | "fork-here" | "next-row"
-        | "previous-row" | "open-row" | "copy-row" | "scroll-up" | "scroll-down" => chat::run(app, name),
+        "send" | "new-line" | "new-conversation" | "ask-offline" | "retry" | "edit-last" | "fork-here"
+        | "next-row" | "previous-row" | "open-row" | "copy-row" | "scroll-up" | "scroll-down" => {
+            chat::run(app, name)
+        }
         "conversations" => sessions::show(app, false),
         "search-conversations" => sessions::show(app, true),
         "restore-conversation" => vec![Effect::ListDeleted],

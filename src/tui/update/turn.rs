@@ -23,7 +23,9 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.chat.running = Some(turn.clone());
             if let Some(view) = app.chat.turns.last_mut() {
                 view.id = Some(turn);
-                (view.provider, view.model) = app.provider.clone();
+                if view.provider.is_empty() {
+                    (view.provider, view.model) = app.provider.clone();
+                }
             }
             vec![]
         }
@@ -65,12 +67,15 @@ fn on_event(app: &mut App, event: TurnEvent) -> Vec<Effect> {
             app.queue.push(proposal.id.clone());
             app.proposals.insert(proposal.id.clone(), queued);
         }
-        TurnEventKind::Retry(why) => app.tell(Notice::hint(why.clone())),
+        TurnEventKind::Retry(retry) => app.tell(Notice::hint(retry.why.clone())),
         TurnEventKind::Ended(_) => effects.push(Effect::ReadProposals),
         _ => {}
     }
+    let now = app.now;
     if let Some(view) = app.chat.turn_mut(&event.turn) {
+        let wait = if let TurnEventKind::Retry(retry) = &event.kind { Some(retry.wait) } else { None };
         view.event(event.kind);
+        view.asks_again = wait.map(|wait| now + wait);
     }
     effects
 }

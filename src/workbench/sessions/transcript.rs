@@ -185,6 +185,9 @@ impl Transcript {
         if !answer.trim().is_empty() {
             let _ = writeln!(out, "\n{}", lowered(answer.trim()));
         }
+        if let Some(why) = turn.cut_off() {
+            let _ = writeln!(out, "\n({why})");
+        }
         list(out, "Quotations:", turn.quotes.iter().filter(|q| shows(q)).map(quote));
         list(out, "Proposals:", self.proposals_of(turn).map(proposal));
         match &turn.status {

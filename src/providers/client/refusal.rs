@@ -1,0 +1,270 @@
+//! A server's no: read from whatever shape it came in, told apart, and put into words.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::pause::{self, in_plain_words};
+use super::problem::quoted;
+use super::{Again, Key, Server};
+use crate::providers::abilities::says_no_tools;
+
+/// A server's no, in whatever shape it came.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Refusal {
+    /// HTTP status, where it came as one and not within a stream.
+    pub status: Option<u16>,
+    /// `code` or, where that is missing or a number, `type`.
+    pub code: Option<String>,
+    /// The field of the request that it is about.
+    pub param: Option<String>,
+    /// The server's words, raw; empty where there were none.
+    pub message: String,
+    /// How long to wait, as the head of the answer says.
+    pub retry_after: Option<Duration>,
+    /// `x-should-retry`: whether the server wants to be asked again.
+    pub should_retry: Option<bool>,
+}
+
+impl Refusal {
+    /// Reads the body of an answer with an error status, whatever it is.
+    pub fn from_body(status: u16, body: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(body);
+        let text = text.trim();
+        let refusal = match serde_json::from_str::<Value>(text) {
+            Ok(value) => Self::from_value(&value)
+                .unwrap_or_else(|| Self { message: text.to_owned(), ..Self::default() }),
+            Err(_) if text.starts_with('<') => Self { message: page_title(text), ..Self::default() },
+            Err(_) => Self { message: text.to_owned(), ..Self::default() },
+        };
+        Self { status: Some(status), ..refusal }
+    }
+
+    /// Reads an error object: `{"error": {..}}`, `{"error": ".."}`, flat `{"code", "message"}`, `{"detail": ..}`, or a list that begins with one.
+    pub fn from_value(value: &Value) -> Option<Self> {
+        let value = match value {
+            Value::Array(all) => all.first()?,
+            other => other,
+        };
+        let error = value.get("error").filter(|e| !e.is_null()).unwrap_or(value);
+        if let Value::String(message) = error {
+            return Some(Self { message: message.clone(), ..Self::default() });
+        }
+        let text = |field: &str| {
+            error.get(field).and_then(Value::as_str).filter(|t| !t.is_empty()).map(str::to_owned)
+        };
+        let message = text("message").or_else(|| text("detail")).or_else(|| text("title")).or_else(|| {
+            // FastAPI lists what is wrong with each field.
+            error.get("detail")?.get(0)?.get("msg")?.as_str().map(str::to_owned)
+        });
+        let code = text("code").or_else(|| text("type").filter(|t| t != "error"));
+        if message.is_none() && code.is_none() {
+            return None;
+        }
+        Some(Self { code, param: text("param"), message: message.unwrap_or_default(), ..Self::default() })
+    }
+
+    /// Whether any of `words` (in lower case) is the code or stands in the message.
+    pub fn says(&self, words: &[&str]) -> bool {
+        let (code, message) =
+            (self.code.as_deref().unwrap_or_default().to_lowercase(), self.message.to_lowercase());
+        words.iter().any(|w| code == *w || message.contains(w))
+    }
+
+    /// Whether the account can't pay: no waiting helps.
+    pub fn is_quota(&self) -> bool {
+        self.status == Some(402)
+            || self.says(&[
+                "insufficient_quota",
+                "credit_balance_exhausted",
+                "exceeded your current quota",
+                "billing_hard_limit",
+            ])
+            || self.code.as_deref().is_some_and(|c| c.ends_with("spend_limit_exceeded"))
+    }
+
+    /// Whether the conversation is longer than the model can take. The words are those of OpenAI, Groq, vLLM and OpenRouter; Mistral;
+    /// llama.cpp; LM Studio; Anthropic; Google.
+    pub fn is_too_long(&self) -> bool {
+        let texts = [
+            "context_length_exceeded",
+            "maximum context length",
+            "exceeds the context window",
+            "reduce the length of the messages",
+            "exceed_context_size_error",
+            "exceeds the available context size",
+            "greater than the context length",
+            "context the overflows",
+            "prompt is too long",
+            "exceeds the maximum number of tokens allowed",
+        ];
+        match self.status {
+            Some(413) => true,
+            None | Some(400..=500) => !self.is_quota() && self.says(&texts),
+            Some(_) => false,
+        }
+    }
+
+    /// Whether the server can't read the reasoning that it once encrypted: for another key or organisation, or in an item that it did not keep.
+    pub fn is_about_reasoning(&self) -> bool {
+        matches!(self.status, None | Some(400 | 404))
+            && self.says(&["invalid_encrypted_content", "items are not persisted when"])
+    }
+
+    /// How long the server wants to be left alone, by its head or else by its words.
+    pub fn wait(&self) -> Option<Duration> {
+        self.retry_after.or_else(|| pause::in_words(&self.message))
+    }
+
+    /// Whether asking again may help. A status at the door means that nothing was done; 408, 409 and the other errors of a server may
+    /// come after work, and so may what stands in a stream.
+    pub(super) fn again(&self) -> Again {
+        if self.is_quota() || self.should_retry == Some(false) {
+            return Again::Never;
+        }
+        let busy =
+            ["rate_limit_exceeded", "server_is_overloaded", "slow_down", "overloaded_error", "server_error"];
+        match self.status {
+            Some(429 | 498 | 503 | 529) => Again::Safe,
+            Some(408 | 409 | 500..) => Again::First,
+            None if self.code.as_deref().is_some_and(|code| busy.contains(&code)) => Again::First,
+            _ if self.should_retry == Some(true) => Again::First,
+            _ => Again::Never,
+        }
+    }
+
+    /// Whether the flex tier has no room now. OpenAI documents `429 Resource Unavailable`, not the code; Groq has a status of its own.
+    pub fn is_capacity(&self) -> bool {
+        match self.status {
+            Some(498) => true,
+            None | Some(429) => {
+                self.says(&["resource_unavailable", "resource unavailable", "capacity_exceeded"])
+            }
+            Some(_) => false,
+        }
+    }
+
+    /// Whether the server won't continue from an earlier response.
+    pub fn is_about_previous_response(&self) -> bool {
+        matches!(self.status, None | Some(400 | 404))
+            && (self.param.as_deref() == Some("previous_response_id")
+                || self.says(&["previous_response_not_found", "previous_response_id", "previous response"]))
+    }
+}
+
+/// The words of a web page's title.
+fn page_title(html: &str) -> String {
+    let lower = html.to_ascii_lowercase();
+    let title = lower.find("<title>").and_then(|at| {
+        let start = at + "<title>".len();
+        let end = start + lower[start..].find('<')?;
+        html.get(start..end)
+    });
+    title.map(str::trim).filter(|t| !t.is_empty()).unwrap_or("a web page").to_owned()
+}
+
+impl Refusal {
+    /// What happened, and what to do.
+    pub(super) fn words(&self, server: &Server, model: &str, key: Option<&Key>) -> (String, String) {
+        let host = server.host();
+        let (what, hint) = self.advice(server, model, key.is_some());
+        let mut message = format!("{host} {what}");
+        if let Some(status) = self.status {
+            let _ = write!(message, " ({status})");
+        }
+        let said = match (self.message.trim(), &self.code) {
+            ("", Some(code)) => quoted(code, key),
+            (said, _) => quoted(said, key),
+        };
+        if said.is_empty() {
+            message.push('.');
+        } else {
+            let _ = write!(message, ": {said}");
+        }
+        (message, hint)
+    }
+
+    /// When to send again, where the server says.
+    fn when(&self) -> Option<String> {
+        let wait = self.wait().filter(|wait| !wait.is_zero())?;
+        let words = in_plain_words(wait);
+        Some(if wait > pause::LONGEST {
+            format!("The server asks to wait {words}, which is longer than a turn waits: send again then.")
+        } else {
+            format!("Send again in {words}.")
+        })
+    }
+
+    /// What the refusal comes to, and what to do.
+    fn advice(&self, server: &Server, model: &str, with_key: bool) -> (String, String) {
+        let own = |what: &str, hint: &str| (what.to_owned(), hint.to_owned());
+        let status = self.status.unwrap_or_default();
+        if self.is_quota() {
+            return own(
+                "will not answer: the account has no credit left",
+                "Add credit or raise the limit on the provider's billing page; waiting does not help.",
+            );
+        }
+        if self.is_too_long() {
+            return own(
+                "can't take so long a question with all that belongs to it",
+                "Ask about less text at a time, begin a new conversation, or choose a model with a larger context.",
+            );
+        }
+        if says_no_tools(self) {
+            return (
+                "can't call tools with this model".into(),
+                format!(
+                    "Choose a model with tools, or set `tools = false` under [providers.{}] in config.toml: then the open text itself is sent \
+                     with the question, cut at 24,000 characters. Until the program ends that is so already: ask again.",
+                    server.name()
+                ),
+            );
+        }
+        if status == 401 || self.says(&["invalid_api_key"]) {
+            let set = format!("Set a key: {}.", server.how_to_set_a_key());
+            return if with_key {
+                ("did not accept the key".into(), set)
+            } else {
+                ("wants a key, and none is set".into(), set)
+            };
+        }
+        if self.is_capacity() {
+            return own(
+                "has no capacity on this tier now",
+                "Send again later, or choose another service tier.",
+            );
+        }
+        if status == 429 || self.says(&["rate_limit_exceeded", "rate limit reached"]) {
+            let hint = self.when().unwrap_or_else(|| "Wait a little and send again.".to_owned());
+            return ("takes no more requests for now".into(), hint);
+        }
+        if self.says(&["model_not_found"]) || (status == 404 && self.message.to_lowercase().contains("model"))
+        {
+            return (
+                format!("has no model `{}` for you", quoted(model, None)),
+                "Choose another model: --model NAME for one question, `model` under [provider] in the settings for all.".into(),
+            );
+        }
+        match status {
+            403 => own(
+                "refused access",
+                "Check that the key's project may use this model, and that the service is offered in your region.",
+            ),
+            404 | 405 => own(
+                "has nothing to ask at this address",
+                "Check the provider's address and `wire`: the address ends in `/v1` for most servers.",
+            ),
+            400..500 => own(
+                "refused the request",
+                "Check the model and its options; the peek view shows what is sent.",
+            ),
+            500.. => {
+                let hint = self.when().unwrap_or_else(|| "Send again in a moment.".to_owned());
+                ("failed".to_owned(), format!("The trouble is at the server. {hint}"))
+            }
+            _ => own("reported an error", "Send again; if it stays, choose another model."),
+        }
+    }
+}

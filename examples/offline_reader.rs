@@ -39,6 +39,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         session: SessionId::mint(),
         provider: Arc::new(OfflineReader::new(Arc::clone(&book), Arc::clone(&registry), member.id)),
         witness: Arc::new(()),
+        purse: Arc::new(()),
         model: MODEL.into(),
         registry,
         index,

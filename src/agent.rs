@@ -9,6 +9,7 @@ pub mod event;
 mod forced;
 pub mod grounding;
 pub mod machine;
+pub mod purse;
 mod request;
 mod rows;
 #[cfg(test)]
@@ -25,6 +26,7 @@ use crate::providers::{Item, Options, Provider, Witness};
 use crate::tools::desk::Limits;
 use crate::tools::{Desk, Registry, Seen, Selection};
 
+pub use purse::Purse;
 pub use request::first_request;
 
 /// Everything that a turn needs, captured when the author sends. Later edits do not change it.
@@ -38,6 +40,8 @@ pub struct TurnSetup {
     pub provider: Arc<dyn Provider>,
     /// Who notes what leaves the machine.
     pub witness: Arc<dyn Witness>,
+    /// Who knows what a request costs, and what may be spent.
+    pub purse: Arc<dyn Purse>,
     /// Model's name.
     pub model: String,
     /// The tools on offer. With none, the context message holds the text itself.

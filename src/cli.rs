@@ -14,10 +14,12 @@ mod interface;
 mod keys;
 mod manuscript;
 mod masked;
+mod models;
 mod output;
 mod prompt;
 mod proposals;
 mod provenance;
+mod providers;
 mod rename;
 mod sessions;
 mod timeline;
@@ -74,6 +76,8 @@ enum Verb {
     Sessions(sessions::Sessions),
     Ai(ai::Ai),
     Keys(keys::KeysVerb),
+    Providers(providers::ProvidersVerb),
+    Models(models::ModelsVerb),
     Timeline(timeline::TimelineVerb),
     Doctor(doctor::Doctor),
 }
@@ -87,6 +91,14 @@ impl Context {
     /// Opens the book that `--project` names, or that holds the current folder.
     fn open(&self, overrides: Overrides) -> Result<Workbench, CliError> {
         Ok(Workbench::open(&self.root()?, overrides)?)
+    }
+
+    /// Opens the book if there is one, else none: for verbs that concern the author's settings.
+    fn open_anywhere(&self, overrides: Overrides) -> Result<Workbench, CliError> {
+        if self.global.project.is_some() || self.root().is_ok() {
+            return self.open(overrides);
+        }
+        Ok(Workbench::without_book(overrides)?)
     }
 
     fn root(&self) -> Result<PathBuf, CliError> {
@@ -149,6 +161,8 @@ fn run(context: &Context, path: Option<PathBuf>, verb: Option<Verb>) -> Result<(
         Verb::Sessions(verb) => verb.execute(context),
         Verb::Ai(verb) => verb.execute(context),
         Verb::Keys(verb) => verb.execute(context),
+        Verb::Providers(verb) => verb.execute(context),
+        Verb::Models(verb) => verb.execute(context),
         Verb::Timeline(verb) => verb.execute(context),
         Verb::Doctor(verb) => verb.execute(context),
     }

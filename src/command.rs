@@ -152,6 +152,7 @@ pub const COMMANDS: &[Command] = &{
         command(Global, "restore-conversation", &[], "Bring a deleted conversation back"),
         // The program.
         command(Global, "connect-provider", &[], "Connect a provider: server, model and key"),
+        command(Global, "choose-model", &[], "Choose the model that answers"),
         command(Global, "theme-next", &[], "Next theme"),
         command(Global, "toggle-tier-status", &[], "Show or hide the tier in the status row"),
         command(Global, "toggle-peek-hint", &[], "Show or hide the peek key in the hints"),

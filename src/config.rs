@@ -3,5 +3,6 @@
 pub mod book;
 pub mod choice;
 pub mod folders;
+pub mod money;
 pub mod toml_reader;
 pub mod user;

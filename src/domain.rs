@@ -13,6 +13,7 @@ pub mod manuscript;
 pub mod nearness;
 pub mod numeral;
 pub mod passage;
+pub mod price;
 pub mod privacy;
 pub mod safe_text;
 pub mod story_date;

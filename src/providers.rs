@@ -10,13 +10,16 @@ pub mod client;
 pub mod embeddings;
 pub mod frames;
 pub mod hearing;
+pub mod models;
 pub mod offline;
 pub mod ollama;
 pub mod presets;
+pub mod prices;
 mod raw;
 pub mod remote;
 pub mod responses;
 pub mod sse;
+pub mod tokens;
 pub mod wire;
 mod witness;
 

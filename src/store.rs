@@ -14,12 +14,14 @@ pub mod exemptions;
 pub mod home;
 pub mod journal;
 pub mod jsonl;
+pub mod listed_models;
 pub mod lock;
 pub mod machine;
 pub mod proposals;
 pub mod provenance;
 pub mod recovery;
 pub mod sessions;
+pub mod spending;
 pub mod vectors;
 
 /// Returns the present time as the stores write it: RFC 3339 in UTC, to the millisecond.

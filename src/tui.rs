@@ -157,6 +157,7 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         keeping: 0,
         escaped_at: None,
         provider: workbench.provider_and_model(),
+        standing: None,
         read_only,
         spin: 0,
         clipboard: String::new(),

@@ -336,7 +336,7 @@ fn what_is_shown_is_what_is_sent() {
     assert_eq!(chat["tools"].as_array().unwrap().len(), 21);
     assert_eq!(chat["tools"][0]["function"]["strict"], true);
     let text = folders.run(&["prompt", "--ask", "Is it right?"]).ok().out;
-    for words in ["== Instructions (", "== Context (", "== Input (", "== Tools (21", "a rough estimate"] {
+    for words in ["== Instructions (", "== Context (", "== Input (", "== Tools (21", "Nothing is sent"] {
         assert!(text.contains(words), "{words}: {text}");
     }
 }

@@ -18,7 +18,7 @@ use super::event::{Ended, TurnEvent, TurnEventKind};
 use super::machine::{Call, Effect, Input, Machine, Plan};
 use super::rows::Rows;
 use super::{TurnSetup, context, request};
-use crate::domain::conversation::{ToolStatus, Turn, TurnStatus, Usage};
+use crate::domain::conversation::{Failure, ToolStatus, Turn, TurnStatus, Usage};
 use crate::domain::passage::sha256_hex;
 use crate::proposal::Proposal;
 use crate::providers::{Event, ToolChoice, leave_out};
@@ -62,8 +62,12 @@ struct Driver {
     proposals: Vec<Proposal>,
     usage: Usage,
     tier: Option<String>,
+    /// The tier that the response used which arrives now.
+    tier_of_response: Option<String>,
     response_id: Option<String>,
     asked_at: String,
+    /// Why the next request must not be sent.
+    refused: Option<Failure>,
     /// How many of the oldest turns the last request had to leave out.
     left_out: usize,
 }
@@ -85,8 +89,10 @@ impl Driver {
             proposals: vec![],
             usage: Usage::default(),
             tier: None,
+            tier_of_response: None,
             response_id: None,
             asked_at: format!("{:.3}", jiff::Timestamp::now()),
+            refused: None,
             left_out: 0,
         }
     }
@@ -137,7 +143,9 @@ impl Driver {
         }
         let kept = self.machine.kept();
         let request = request::request(&self.setup, self.machine.items(), kept, choice);
-        if !self.cancel.is_cancelled() {
+        if let Err(failure) = self.setup.purse.allow(&request, self.usage.cost) {
+            self.refused = Some(failure);
+        } else if !self.cancel.is_cancelled() {
             let (provider, witness) = (self.setup.provider.clone(), self.setup.witness.clone());
             self.stream = Some(Stream::open(provider, request, witness));
         }
@@ -157,6 +165,9 @@ impl Driver {
 
     /// Waits for the next thing to happen. A cancel comes before everything else.
     async fn wait(&mut self) -> Vec<Input> {
+        if let Some(failure) = self.refused.take() {
+            return vec![Input::Broken(failure)];
+        }
         let happened = tokio::select! {
             biased;
             () = self.cancel.cancelled() => None,
@@ -201,7 +212,8 @@ impl Driver {
             Event::Created { response_id } => self.response_id = Some(response_id.clone()),
             Event::Reasoning => self.tell(TurnEventKind::Reasoning),
             Event::Retry(retry) => {
-                (self.response_id, self.left_out) = (None, retry.left_out);
+                (self.response_id, self.tier_of_response) = (None, None);
+                self.left_out = retry.left_out;
                 self.tell(TurnEventKind::Retry(retry.clone()));
             }
             Event::WebSearch { query } => {
@@ -209,11 +221,12 @@ impl Driver {
                 self.tell(TurnEventKind::Tool(row));
             }
             Event::Tier(tier) => {
-                self.tier = Some(tier.clone());
+                (self.tier, self.tier_of_response) = (Some(tier.clone()), Some(tier.clone()));
                 self.tell(TurnEventKind::Tier(tier.clone()));
             }
             Event::Finished { usage, .. } => {
-                self.usage = sum(self.usage, *usage);
+                self.usage =
+                    self.usage + self.setup.purse.spent(*usage, self.tier_of_response.take().as_deref());
                 self.tell(TurnEventKind::Usage(self.usage));
             }
             Event::Text(_)
@@ -292,6 +305,7 @@ impl Driver {
             status,
             rounds: self.machine.rounds(),
             tier: self.tier,
+            tier_asked: setup.options.service_tier.clone(),
             usage: self.usage,
             response_id: kept.map(|kept| kept.response_id.clone()),
         };
@@ -327,21 +341,6 @@ async fn result_of(work: Option<&mut Work>) -> Result<Result<Outcome, ToolError>
     }
 }
 
-/// Adds what is known; what no response told stays unknown.
-fn sum(a: Usage, b: Usage) -> Usage {
-    fn add<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
-        match (a, b) {
-            (Some(a), Some(b)) => Some(a + b),
-            (known, None) | (None, known) => known,
-        }
-    }
-    Usage {
-        input_tokens: add(a.input_tokens, b.input_tokens),
-        output_tokens: add(a.output_tokens, b.output_tokens),
-        cost: add(a.cost, b.cost),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;
@@ -356,12 +355,12 @@ mod tests {
     use crate::agent::testing::{
         Scripted, Step, call, created, failure, finished, path, retry, setup, started, text, truncated,
     };
-    use crate::agent::{FirstRound, first_request};
+    use crate::agent::{FirstRound, Purse, first_request};
     use crate::domain::codex::EntryType;
     use crate::domain::conversation::FailureKind;
     use crate::domain::ids::ProposalId;
     use crate::proposal::FileChange;
-    use crate::providers::Item;
+    use crate::providers::{Item, Request};
     use crate::tools::{Desk, Draft, Evidence, ProposeTool, ReadTool, Reading, Registry, Selection};
 
     /// Longer than this would mean that a cancel waits for something. The limit itself is 100 ms; the rest is for a busy machine.
@@ -625,6 +624,41 @@ mod tests {
             assert_eq!(ended.turn.answer, "She ke");
             assert_eq!(ended.items.last(), Some(&Item::Persona("She ke".into())));
         }
+    }
+
+    /// Lets one request through, and prices every response by its tier.
+    struct OneRequest;
+
+    impl Purse for OneRequest {
+        fn allow(&self, request: &Request, spent: Option<f64>) -> Result<(), Failure> {
+            assert!(!request.items.is_empty());
+            if spent.is_none() { Ok(()) } else { Err(failure()) }
+        }
+
+        fn spent(&self, usage: Usage, tier: Option<&str>) -> Usage {
+            Usage { cost: Some(if tier == Some("flex") { 0.5 } else { 1.0 }), ..usage }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_turn_stops_before_the_request_that_the_purse_refuses_and_keeps_what_it_has() {
+        let first = [
+            text("I look."),
+            call("a", "look", r#"{"word":"gull"}"#),
+            Event::Tier("flex".into()),
+            finished(),
+        ];
+        let provider = scripted([said(first), said([text("never sent"), finished()])]);
+        let mut setup = turn(&provider);
+        setup.purse = Arc::new(OneRequest);
+        setup.options.service_tier = Some("flex".into());
+        let (_, ended) = finish(start(setup)).await;
+        assert_eq!(provider.requests().len(), 1);
+        assert_eq!(ended.turn.status, TurnStatus::Failed(failure()));
+        assert_eq!((ended.turn.answer.as_str(), ended.turn.rounds), ("I look.", 1));
+        assert_eq!(ended.turn.usage.cost, Some(0.5), "by the tier that was given");
+        assert_eq!(ended.turn.tier_asked.as_deref(), Some("flex"));
+        assert_eq!(ended.turn.tools[0].status, ToolStatus::Done);
     }
 
     #[tokio::test]

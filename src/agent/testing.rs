@@ -176,7 +176,7 @@ pub fn created(id: &str) -> Event {
 }
 
 pub fn finished() -> Event {
-    let usage = Usage { input_tokens: Some(10), output_tokens: Some(2), cost: None };
+    let usage = Usage { input_tokens: Some(10), output_tokens: Some(2), ..Usage::default() };
     Event::Finished { usage, truncated: None }
 }
 
@@ -206,6 +206,7 @@ pub fn setup(provider: Arc<Scripted>, question: &str) -> TurnSetup {
         session: SessionId::mint(),
         provider,
         witness: Arc::new(()),
+        purse: Arc::new(()),
         model: "script-1".into(),
         registry: Arc::new(Registry::advisor()),
         book,

@@ -4,7 +4,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::agent::event::TurnEventKind;
-use crate::domain::conversation::Usage;
+use crate::domain::conversation::{Turn, Usage};
+use crate::domain::price::dollars;
 use crate::proposal::Status;
 use crate::workbench::Ask;
 
@@ -72,7 +73,7 @@ pub(super) fn print(context: &Context, ran: Ran) -> Result<(), CliError> {
     if context.global.json {
         output::document(&ran.to_json())?;
     } else {
-        if let Some(words) = tokens(ran.finished.turn.usage) {
+        if let Some(words) = tokens(&ran.finished.turn) {
             output::progress(&words);
         }
         if ran.failure.is_none() {
@@ -82,11 +83,16 @@ pub(super) fn print(context: &Context, ran: Ran) -> Result<(), CliError> {
     ran.failure.map_or(Ok(()), |error| Err(CliError { told: true, ..error }))
 }
 
-/// What a turn used, as far as the server told.
-fn tokens(usage: Usage) -> Option<String> {
-    let part = |count: Option<u64>, what: &str| count.map(|n| format!("{n} tokens {what}"));
-    let parts: Vec<_> =
-        [part(usage.input_tokens, "in"), part(usage.output_tokens, "out")].into_iter().flatten().collect();
+/// What a turn used, as far as the server told, and what it cost.
+fn tokens(turn: &Turn) -> Option<String> {
+    let Usage { input_tokens, cached_tokens, output_tokens, cost, .. } = turn.usage;
+    let input = input_tokens.map(|n| match cached_tokens.unwrap_or(0) {
+        0 => format!("{n} tokens in"),
+        cached => format!("{n} tokens in ({cached} cached)"),
+    });
+    let output = output_tokens.map(|n| format!("{n} tokens out"));
+    let cost = cost.filter(|cost| *cost > 0.0).map(dollars);
+    let parts: Vec<_> = [input, output, cost, turn.tiers_that_differ()].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

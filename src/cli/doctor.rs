@@ -6,12 +6,14 @@ use std::io::IsTerminal;
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::domain::price::dollars;
 use crate::tui::theme::Depth;
+use crate::workbench::Overrides;
 use crate::workbench::doctor::Report;
 use crate::workbench::doctor::canon::{self, Canon};
-use crate::workbench::{Overrides, Surroundings};
 
-use super::error::{CliError, Kind};
+use super::error::CliError;
+use super::providers::on_this_machine;
 use super::{Context, output};
 
 /// Say what was found: book, settings and who set them, keys, provider, terminal
@@ -31,15 +33,14 @@ const SHOWN: usize = 12;
 impl Doctor {
     pub(super) fn execute(self, context: &Context) -> Result<(), CliError> {
         let mut entries = vec![];
+        let workbench = context.open_anywhere(Overrides::default())?;
         let report = if context.root().is_ok() {
-            let workbench = context.open(Overrides::default())?;
             if self.canon {
                 entries = canon::table(&workbench.book());
             }
             workbench.doctor()
         } else {
-            let found = Surroundings::of_process().map_err(|e| CliError::new(Kind::Work, format!("{e}.")))?;
-            Report::without_book(&found)
+            workbench.doctor().without_book()
         };
         if context.global.json {
             let mut value = json!(report);
@@ -92,7 +93,16 @@ fn text(report: &Report) -> String {
         out.push_str(&of_canon(canon));
     }
     for (name, chosen) in &report.settings {
-        let _ = writeln!(out, "Setting {name}: {} ({})", plain(&chosen["value"]), plain(&chosen["from"]));
+        let value = match (&chosen["value"], *name) {
+            (Value::Null, "base_url") => "the provider's own".to_owned(),
+            (Value::Null, "theme") => "by the terminal's background".to_owned(),
+            (Value::Null, _) => "none".to_owned(),
+            (Value::String(empty), "model") if empty.is_empty() => {
+                "none (`scritorio models` lists them)".to_owned()
+            }
+            (value, _) => plain(value),
+        };
+        let _ = writeln!(out, "Setting {}: {value} ({})", name.replace('_', " "), plain(&chosen["from"]));
     }
     for provider in &report.providers {
         let chosen = if provider.chosen { " (chosen)" } else { "" };
@@ -103,10 +113,12 @@ fn text(report: &Report) -> String {
         };
         let _ = writeln!(out, "Provider {}{chosen}: {}{reachable}", provider.name, provider.destination);
     }
+    let _ = writeln!(out, "{}", on_this_machine(&report.local_servers));
     for key in &report.keychain {
         let problem = key.problem.as_deref().map(|p| format!(" ({p})")).unwrap_or_default();
         let _ = writeln!(out, "Key of {}: {}{problem}, variable {}", key.provider, key.source, key.variable);
     }
+    out.push_str(&of_spending(&report.spending));
     for (machine, verdict) in &report.provenance {
         let _ = writeln!(out, "Provenance of {machine}: {verdict}");
     }
@@ -114,7 +126,8 @@ fn text(report: &Report) -> String {
         let _ = writeln!(out, "Open for writing in process {pid}");
     }
     let terminal = terminal();
-    let _ = writeln!(out, "Terminal: {} ({} colors)", plain(&terminal["term"]), plain(&terminal["colors"]));
+    let term = terminal["term"].as_str().unwrap_or("of no known kind");
+    let _ = writeln!(out, "Terminal: {term} ({} colors)", plain(&terminal["colors"]));
     if report.warnings.is_empty() {
         out.push_str("No warnings.\n");
     }
@@ -126,6 +139,25 @@ fn text(report: &Report) -> String {
         let _ = writeln!(out, "and {} more warnings (--json has all)", report.warnings.len() - WARNINGS);
     }
     out
+}
+
+/// What this month has cost, and what it may.
+fn of_spending(spending: &Value) -> String {
+    let amount = |value: &Value| value.as_f64().map(dollars);
+    let (month, budget) = (&spending["month"], &spending["budget"]);
+    let mut out = format!("Spent this month: {}", amount(&month["dollars"]).unwrap_or_default());
+    match month["unpriced"].as_u64().unwrap_or(0) {
+        0 => {}
+        1 => out.push_str(", and 1 answer whose price is not known"),
+        n => out.push_str(&format!(", and {n} answers whose price is not known")),
+    }
+    let limits = [("warns from", "warn"), ("refuses beyond", "refuse"), ("one question at most", "per_turn")];
+    let set: Vec<String> = limits
+        .iter()
+        .filter_map(|(words, key)| Some(format!("{words} {}", amount(&budget[*key])?)))
+        .collect();
+    let budget = if set.is_empty() { "no budget".to_owned() } else { format!("budget {}", set.join(", ")) };
+    out + &format!(" ({budget})\n")
 }
 
 /// What was taken as what and why, in a few lines however many entries there are.

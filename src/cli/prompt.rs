@@ -51,6 +51,10 @@ impl Prompt {
             }
             Format::Text if context.global.json => output::document(&json!({
                 "destination": peek.destination,
+                "sent": peek.is_sent,
+                "model": peek.model,
+                "tokens": peek.estimate.input_tokens,
+                "cost": peek.estimate.cost,
                 "instructions": peek.instructions,
                 "context": peek.context,
                 "input": peek.input,

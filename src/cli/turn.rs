@@ -126,6 +126,7 @@ impl Ran {
             "provider": turn.provider,
             "model": turn.model,
             "tier": turn.tier,
+            "tier_asked": turn.tier_asked,
             "answer": self.finished.grounded.shown,
             "cut_off": turn.cut_off().is_some(),
             "rounds": turn.rounds,
@@ -148,6 +149,9 @@ pub(super) fn run(
     let setup = workbench.prepare(ask)?;
     if let Some(read_to) = &setup.read_to {
         output::progress(&format!("reads blind, {read_to}"));
+    }
+    if let Some(caution) = workbench.caution(&setup) {
+        output::progress(&caution);
     }
     let no_work = |e| CliError::new(Kind::Work, format!("No background work can be started: {e}."));
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -142,6 +142,26 @@ impl<'a> Section<'a> {
         })
     }
 
+    /// Returns an amount of US dollars, written as a number, whole or not.
+    pub fn amount(&self, key: &str) -> Result<Option<f64>, Problem> {
+        self.value(key, "an amount in US dollars, 0 or more", |v| {
+            let amount = v.as_float().or_else(|| v.as_integer().map(|n| n as f64))?;
+            (amount.is_finite() && amount >= 0.0).then_some(amount)
+        })
+    }
+
+    /// Returns an amount of US dollars that must be there.
+    pub fn required_amount(&self, key: &str) -> Result<f64, Problem> {
+        let missing =
+            || self.problem(key, format!("`{}` is missing: an amount in US dollars", self.path(key)));
+        self.amount(key)?.ok_or_else(missing)
+    }
+
+    /// Whether there is a table `key`, or anything else by that name.
+    pub fn has(&self, key: &str) -> bool {
+        self.item(key).is_some()
+    }
+
     /// Says that the value of `key` is wrong for a reason that its type does not tell.
     pub fn problem(&self, key: &str, message: String) -> Problem {
         let span = self.table.and_then(|t| t.get(key)).and_then(Item::span);

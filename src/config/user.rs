@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::book::BOARD_IDS;
+use super::money::{self, Budget, OwnPrices};
 use super::toml_reader::{Problem, Reader, Section};
 use crate::domain::book::MemberOptions;
 
@@ -24,7 +25,7 @@ pub const FORCINGS: [&str; 4] = ["never", "auto", "required", "named"];
 pub const MAX_ROUNDS: u32 = 12;
 
 /// What `config.toml` says. What it does not say is `None`, or the default where there is no other source.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct UserSettings {
     /// `[provider] name`
     pub provider: Option<String>,
@@ -40,6 +41,10 @@ pub struct UserSettings {
     pub network: Network,
     /// `[options]`
     pub options: ModelOptions,
+    /// `[budget]`
+    pub budget: Budget,
+    /// `[prices."MODEL"]`
+    pub prices: BTreeMap<String, OwnPrices>,
     /// `[providers.<name>]`
     pub providers: BTreeMap<String, ProviderSettings>,
     /// `[board.<id>]`
@@ -207,6 +212,8 @@ impl UserSettings {
                 web_search: s.switch("web_search")?,
             })
         })?;
+        settings.budget = root.section("budget", Budget::read)?;
+        settings.prices = root.section("prices", money::read)?;
         settings.providers = root.section("providers", |s| {
             let named = s.keys().into_iter();
             named.map(|name| Ok((name.clone(), s.section(&name, ProviderSettings::read)?))).collect()

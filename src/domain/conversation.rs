@@ -51,6 +51,9 @@ pub struct Turn {
     /// Tier that the server said it used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
+    /// Tier that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier_asked: Option<String>,
     /// Tokens and cost, as far as the server told.
     #[serde(default)]
     pub usage: Usage,
@@ -79,6 +82,18 @@ impl Turn {
             TurnStatus::Running => Some("The answer breaks off here: the program ended."),
         }
     }
+
+    /// Says which tier was asked for and which was given, where they differ: `flex asked, default given`.
+    pub fn tiers_that_differ(&self) -> Option<String> {
+        tiers_that_differ(self.tier_asked.as_deref(), self.tier.as_deref())
+    }
+}
+
+/// Says which tier was asked for and which was given, where they differ. `auto` asks for none, and `fast` is another name of `priority`.
+pub fn tiers_that_differ(asked: Option<&str>, given: Option<&str>) -> Option<String> {
+    let same_name = |tier: &str| if tier == "fast" { "priority".to_owned() } else { tier.to_owned() };
+    let (asked, given) = (same_name(asked.filter(|tier| *tier != "auto")?), same_name(given?));
+    (asked != given).then(|| format!("{asked} asked, {given} given"))
 }
 
 /// Up to where a board member reads that reads blind.
@@ -224,10 +239,42 @@ pub struct SelectionMeta {
 pub struct Usage {
     /// Tokens of all requests of the turn.
     pub input_tokens: Option<u64>,
+    /// Those of them that the server still had from before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_tokens: Option<u64>,
+    /// Those of them that the server keeps for later, where that has a price of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write_tokens: Option<u64>,
     /// Tokens of all answers of the turn, reasoning included.
     pub output_tokens: Option<u64>,
+    /// Those of them that are reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
     /// In US dollars, where the price is known.
     pub cost: Option<f64>,
+}
+
+impl std::ops::Add for Usage {
+    type Output = Self;
+
+    /// Adds what is known; what neither told stays unknown. A sum with a part whose price is not known has none.
+    fn add(self, other: Self) -> Self {
+        fn both<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
+            match (a, b) {
+                (Some(a), Some(b)) => Some(a + b),
+                (known, None) | (None, known) => known,
+            }
+        }
+        let unpriced = |usage: &Self| usage.cost.is_none() && usage.output_tokens.is_some();
+        Self {
+            input_tokens: both(self.input_tokens, other.input_tokens),
+            cached_tokens: both(self.cached_tokens, other.cached_tokens),
+            cache_write_tokens: both(self.cache_write_tokens, other.cache_write_tokens),
+            output_tokens: both(self.output_tokens, other.output_tokens),
+            reasoning_tokens: both(self.reasoning_tokens, other.reasoning_tokens),
+            cost: both(self.cost, other.cost).filter(|_| !unpriced(&self) && !unpriced(&other)),
+        }
+    }
 }
 
 /// A quotation in an answer, and whether the book holds it.

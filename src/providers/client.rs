@@ -4,6 +4,7 @@
 //! perhaps the key), never sends a key over an open connection to the outside, and never retries: it says what went wrong, and
 //! [`super::remote`] decides.
 
+mod get;
 mod key;
 pub mod pause;
 mod problem;

@@ -115,6 +115,17 @@ impl Preset {
         Ok(Remote::at(client, self.server()?, self.wire.wire(), self.abilities.clone(), key))
     }
 
+    /// Returns the address at which the server lists its models.
+    pub fn models(&self) -> Result<Server, Failure> {
+        let base = self.base()?;
+        let base = base.trim().trim_end_matches('/');
+        let base = base.strip_suffix(self.wire.wire().path()).unwrap_or(base);
+        let path = if self.wire == Protocol::Ollama { "/api/tags" } else { "/models" };
+        let server = Server::new(&self.name, base, path, Some(&self.key_variable))?;
+        let headers = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        Ok(server.with_headers(self.key_header.as_deref(), headers))
+    }
+
     fn base(&self) -> Result<String, Failure> {
         let name = &self.name;
         let missing = |what: &str, example: &str| Failure {
@@ -165,6 +176,17 @@ mod tests {
             let stateful = preset.abilities.stateful;
             assert!(!stateful || preset.wire == Protocol::Responses, "{name}: only responses are kept");
         }
+    }
+
+    #[test]
+    fn models_are_listed_beside_what_is_asked() {
+        let at = |name: &str| named(name).unwrap().models().unwrap().address().to_owned();
+        assert_eq!(at("openai"), "https://api.openai.com/v1/models");
+        assert_eq!(at("anthropic"), "https://api.anthropic.com/v1/models");
+        assert_eq!(at("ollama"), "http://127.0.0.1:11434/api/tags");
+        let base_url = Some("http://h/v1/chat/completions/".to_owned());
+        let whole = Preset { base_url, ..named("lmstudio").unwrap() };
+        assert_eq!(whole.models().unwrap().address(), "http://h/v1/models");
     }
 
     #[test]

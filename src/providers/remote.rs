@@ -376,7 +376,7 @@ mod tests {
             ),
             Event::Tier("default".into()),
             Event::Finished {
-                usage: Usage { input_tokens: Some(7), output_tokens: Some(9), cost: None },
+                usage: Usage { input_tokens: Some(7), output_tokens: Some(9), ..Usage::default() },
                 truncated: None,
             },
         ]

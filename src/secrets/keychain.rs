@@ -16,8 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Why the keychain gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeychainError {
-    /// There is none, as on a machine without a desktop.
-    #[error("there is no keychain on this machine ({0})")]
+    /// There is none, as on a machine without a desktop. Holds what the system said, for debugging alone.
+    #[error("{NONE}")]
     None(String),
     /// It did not answer in time; most often it waits for its owner to unlock it.
     #[error("the keychain did not answer within 5 seconds; it may be locked")]
@@ -25,6 +25,29 @@ pub enum KeychainError {
     /// It said no.
     #[error("the keychain refused: {0}")]
     Refused(String),
+}
+
+/// What an author can do with the news that there is no keychain.
+#[cfg(target_os = "linux")]
+const NONE: &str = "there is no keychain on this machine: no Secret Service (GNOME Keyring, KWallet, KeePassXC) runs in this session, as is usual without a desktop";
+#[cfg(not(target_os = "linux"))]
+const NONE: &str = "there is no keychain on this machine that this program may use";
+
+/// Puts what the system said into words.
+fn explained(error: &Error) -> KeychainError {
+    let said = one_line(error);
+    let lower = said.to_lowercase();
+    match error {
+        Error::NoDefaultStore => KeychainError::None(said),
+        Error::NoStorageAccess(_) => {
+            KeychainError::Refused("it is locked, or its owner did not let this program in".into())
+        }
+        // The bus of a session is not there, or nobody on it keeps secrets.
+        _ if ["zbus", "dbus", "d-bus", "secret service"].iter().any(|name| lower.contains(name)) => {
+            KeychainError::None(said)
+        }
+        _ => KeychainError::Refused(said),
+    }
 }
 
 /// Returns what the keychain holds for a provider.
@@ -60,10 +83,7 @@ fn with_entry<T: Send + 'static>(
         {
             return Err(KeychainError::None(one_line(e)));
         }
-        Entry::new(SERVICE, &provider).and_then(ask).map_err(|e| match e {
-            Error::NoDefaultStore => KeychainError::None(one_line(&e)),
-            e => KeychainError::Refused(one_line(&e)),
-        })
+        Entry::new(SERVICE, &provider).and_then(ask).map_err(|e| explained(&e))
     })
 }
 
@@ -114,6 +134,17 @@ mod tests {
         credential.set_error(Error::NoStorageAccess("locked".into()));
         let error = get("locked").unwrap_err().to_string();
         assert!(error.contains("locked") && !error.contains("sk-hidden"), "{error}");
+    }
+
+    #[test]
+    fn what_the_system_says_is_put_into_words() {
+        let zbus = "zbus error: org.freedesktop.DBus.Error.ServiceUnknown: The name was not provided";
+        let error = explained(&Error::PlatformFailure(zbus.into()));
+        assert!(matches!(&error, KeychainError::None(said) if said.contains("ServiceUnknown")), "{error:?}");
+        let words = error.to_string();
+        assert!(words.contains("no keychain") && !words.contains("zbus"), "{words}");
+        let denied = explained(&Error::NoStorageAccess("errSecAuthFailed -25293".into())).to_string();
+        assert!(denied.contains("locked") && !denied.contains("25293"), "{denied}");
     }
 
     #[test]

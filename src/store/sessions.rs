@@ -317,6 +317,7 @@ mod tests {
             status,
             rounds: 0,
             tier: None,
+            tier_asked: None,
             usage: Usage::default(),
             response_id: None,
         }

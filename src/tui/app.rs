@@ -11,6 +11,7 @@ use crate::canon::mentions::Names;
 use crate::canon::relations::Graph;
 use crate::domain::book::Book;
 use crate::domain::ids::{BookPath, ProposalId};
+use crate::workbench::money::Standing;
 use crate::workbench::{QueuedProposal, Recovered, Summary};
 
 use super::chat::Chat;
@@ -81,6 +82,8 @@ pub(super) struct App {
     pub(super) escaped_at: Option<Instant>,
     /// Name of the provider and of the model, as the next question would use them.
     pub(super) provider: (String, String),
+    /// What this month has cost, and what it may.
+    pub(super) standing: Option<Standing>,
     /// Why this instance can't write, if so.
     pub(super) read_only: Option<String>,
     pub(super) spin: usize,

@@ -29,6 +29,8 @@ pub(super) struct Chat {
     /// What the running turn takes the place of, until it has an answer.
     pub(super) aside: Vec<TurnView>,
     pub(super) turns: Vec<TurnView>,
+    /// Whether a turn says which tier it used.
+    pub(super) tiers: bool,
     /// The turn that runs; its events are told apart by it.
     pub(super) running: Option<TurnId>,
     /// A question was sent and its turn has not begun.
@@ -71,6 +73,7 @@ impl Chat {
             editing: false,
             aside: vec![],
             turns: vec![],
+            tiers: true,
             running: None,
             sending: false,
             input: input(),
@@ -122,7 +125,8 @@ impl Chat {
         proposals: &HashMap<ProposalId, QueuedProposal>,
         keys: &Keys,
     ) {
-        let frame = Frame { width, theme, details, spin, proposals, keys };
+        let tiers = self.tiers;
+        let frame = Frame { width, theme, details, tiers, spin, proposals, keys };
         let shown =
             self.show.take().and_then(|id| self.turns.iter().position(|t| t.id.as_ref() == Some(&id)));
         if let Some(turn) = shown {

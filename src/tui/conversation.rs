@@ -38,6 +38,7 @@ pub(super) struct TurnView {
     pub(super) provider: String,
     pub(super) model: String,
     pub(super) tier: Option<String>,
+    pub(super) tier_asked: Option<String>,
     pub(super) usage: Usage,
     /// Why it is asked again, while nothing has come of that yet.
     pub(super) retry: Option<String>,
@@ -82,6 +83,7 @@ struct Key {
     width: u16,
     theme: String,
     details: bool,
+    tiers: bool,
     /// Turn of the spinner, where there is one.
     spin: Option<usize>,
     proposals: Vec<Status>,
@@ -94,6 +96,7 @@ impl Key {
             width: frame.width,
             theme: frame.theme.name().to_owned(),
             details: frame.details,
+            tiers: frame.tiers,
             spin: turn.state.is_live().then_some(frame.spin),
             proposals: turn.proposals.iter().map(|id| frame.status_of(id)).collect(),
             open_rows: turn.open_rows.clone(),
@@ -103,7 +106,7 @@ impl Key {
     /// Whether it is still true. Asked for every turn of every frame, so nothing is made for the answer.
     fn fits(&self, turn: &TurnView, frame: &Frame<'_>) -> bool {
         self.has_looks_of(frame)
-            && self.details == frame.details
+            && (self.details, self.tiers) == (frame.details, frame.tiers)
             && self.spin == turn.state.is_live().then_some(frame.spin)
             && self.open_rows == turn.open_rows
             && self.proposals.iter().copied().eq(turn.proposals.iter().map(|id| frame.status_of(id)))
@@ -134,6 +137,7 @@ impl TurnView {
             provider: String::new(),
             model: String::new(),
             tier: None,
+            tier_asked: None,
             usage: Usage::default(),
             retry: None,
             asks_again: None,
@@ -170,6 +174,7 @@ impl TurnView {
         self.provider = turn.provider;
         self.model = turn.model;
         self.tier = turn.tier;
+        self.tier_asked = turn.tier_asked;
         self.usage = turn.usage;
         (self.retry, self.asks_again) = (None, None);
         self.state = match turn.status {
@@ -307,6 +312,8 @@ pub(super) struct Frame<'a> {
     pub(super) theme: &'a Theme,
     /// Whether tool rows are shown one by one.
     pub(super) details: bool,
+    /// Whether a turn says which tier it used.
+    pub(super) tiers: bool,
     /// Turn of the spinner.
     pub(super) spin: usize,
     pub(super) proposals: &'a HashMap<ProposalId, QueuedProposal>,

@@ -90,6 +90,12 @@ pub(super) enum Effect {
     Setting(&'static [&'static str], toml_edit::Value),
     /// List what can answer.
     ListProviders,
+    /// Ask the provider that answers for its models.
+    ListModels,
+    /// Let this model of a provider answer from now on.
+    UseModel(String, String),
+    /// Sum up what this month has cost.
+    SumUp,
     /// Let this provider answer from now on.
     UseProvider(String),
     /// Keep a key for a provider in the keychain, and let it answer from now on.

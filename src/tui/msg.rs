@@ -18,6 +18,8 @@ use crate::workbench::{
     Document, Evidence, Finished, Hit, Passage, Peek, QueuedProposal, Recovered, Summary,
 };
 
+use crate::workbench::models::ModelList;
+use crate::workbench::money::Standing;
 use crate::workbench::provider::Offered;
 use crate::workbench::rename::{Found, Renamed};
 
@@ -158,8 +160,16 @@ pub(super) enum Msg {
     Forget(Box<Recovered>),
     /// A provider was connected: its name and model, and what to tell.
     Connected((String, String), String),
-    /// What can answer.
-    Providers(Vec<Offered>),
+    /// What can answer, and which of the local servers listen.
+    Providers(Vec<Offered>, Vec<&'static str>),
+    /// The models of the provider that answers, or why they can't be listed.
+    Models(Result<Box<ModelList>, Failure>),
+    /// This model of a provider is to answer.
+    ChooseModel(String, String),
+    /// A provider was chosen: its model comes next.
+    ProviderChosen((String, String), String),
+    /// What this month has cost, and what it may.
+    Standing(Box<Standing>),
     /// This one is to answer.
     ChooseProvider(Offered),
     /// A key for a provider was typed.

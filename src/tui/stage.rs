@@ -135,6 +135,7 @@ fn turn(id: TurnId, status: TurnStatus, answer: &str) -> Turn {
         status,
         rounds: 0,
         tier: None,
+        tier_asked: None,
         usage: Usage::default(),
         response_id: None,
     }

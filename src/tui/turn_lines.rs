@@ -3,12 +3,14 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::domain::conversation::{FailureKind, ToolRecord, ToolStatus, Verdict};
+use crate::domain::conversation::{FailureKind, ToolRecord, ToolStatus, Verdict, tiers_that_differ};
 use crate::domain::ids::ProposalId;
+use crate::domain::price::dollars;
 use crate::domain::safe_text;
 use crate::proposal::Status;
 
 use super::conversation::{Frame, State, TurnView};
+use super::panes::chat::short;
 use super::theme::Role;
 use super::widgets::markdown::{self, Mark, MarkKind};
 use super::widgets::text;
@@ -62,6 +64,7 @@ pub(super) fn lay_out(turn: &TurnView, frame: &Frame<'_>, streamed: Vec<Line<'st
         card(id, frame, &mut laid);
     }
     ending(turn, frame, &mut laid);
+    cost(turn, frame, &mut laid);
     laid.lines.push(Line::default());
     laid
 }
@@ -390,6 +393,36 @@ fn ending(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
     }
 }
 
+/// The last row of a turn that a server answered: tokens, cost, and the tier where it is another than was asked for.
+fn cost(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
+    let usage = &turn.usage;
+    let (Some(input), Some(output)) = (usage.input_tokens, usage.output_tokens) else { return };
+    if turn.state.is_live() {
+        return;
+    }
+    let mut parts = vec![turn.model.clone()];
+    parts.push(match usage.cached_tokens.unwrap_or(0) {
+        0 => format!("{} in", short(input)),
+        cached => format!("{} in ({} cached)", short(input), short(cached)),
+    });
+    parts.push(match usage.reasoning_tokens.unwrap_or(0) {
+        0 => format!("{} out", short(output)),
+        thought => format!("{} out ({} thoughts)", short(output), short(thought)),
+    });
+    parts.push(match usage.cost {
+        None => "price not known".to_owned(),
+        Some(cost) => dollars(cost),
+    });
+    let tiers = || tiers_that_differ(turn.tier_asked.as_deref(), turn.tier.as_deref());
+    let usual = |tier: &String| matches!(tier.as_str(), "default" | "auto" | "standard");
+    if frame.tiers {
+        parts.extend(tiers().or_else(|| turn.tier.clone().filter(|tier| !usual(tier))));
+    }
+    for row in text::wrap(&parts.join(" \u{b7} "), usize::from(frame.width)) {
+        laid.lines.push(Line::styled(row, frame.theme.style(Role::Dim)));
+    }
+}
+
 /// Returns `1 result`, `2 results`.
 pub(super) fn count(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", thousands(n)) }
@@ -414,4 +447,39 @@ pub(super) fn thousands(n: usize) -> String {
         out.push(d);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::money::Budget;
+    use crate::domain::conversation::Usage;
+    use crate::tui::msg::Msg;
+    use crate::tui::tests::Author;
+    use crate::workbench::money::{Month, Standing};
+
+    #[test]
+    fn an_answer_ends_with_what_it_cost_and_the_status_row_has_the_sums() {
+        let mut author = Author::at(200, 50);
+        author.asks("What should I remember about Adrian?");
+        let turn = author.app.chat.turns.last_mut().unwrap();
+        turn.usage = Usage {
+            input_tokens: Some(8_400),
+            cached_tokens: Some(6_000),
+            output_tokens: Some(366),
+            cost: Some(0.0021),
+            ..Usage::default()
+        };
+        turn.model = "gpt-5-mini".into();
+        (turn.tier_asked, turn.tier) = (Some("flex".into()), Some("default".into()));
+        turn.touch();
+        let month = Month { month: "2026-11".into(), dollars: 4.8, responses: 9, unpriced: 0 };
+        let budget = Budget { warn: Some(4.5), refuse: Some(10.0), per_turn: None };
+        author.happens(Msg::Standing(Box::new(Standing { month, budget })));
+        author.sees_words("gpt-5-mini · 8.4k in (6.0k cached) · 366 out · $0.0021");
+        author.sees_words("flex asked,");
+        author.sees_words("$0.0021 here · ⚠ $4.80 of $10.00 this month");
+        author.app.look.tier_status = false;
+        author.lay_out();
+        assert!(!author.sees().contains("flex asked,"));
+    }
 }

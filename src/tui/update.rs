@@ -12,6 +12,7 @@ mod judge;
 mod manuscript;
 mod mouse;
 pub(super) mod private;
+mod provider;
 mod relate;
 mod sessions;
 mod turn;
@@ -110,6 +111,14 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         | Msg::Exempt(..)
         | Msg::ApplyRename(..)
         | Msg::Renamed(_) => relate::update(app, msg),
+        Msg::Connected(..)
+        | Msg::Providers(..)
+        | Msg::ProviderChosen(..)
+        | Msg::ChooseProvider(_)
+        | Msg::KeyTyped(..)
+        | Msg::Models(_)
+        | Msg::ChooseModel(..)
+        | Msg::Standing(_) => provider::update(app, msg),
         other => settle(app, other),
     }
 }
@@ -118,7 +127,7 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
 fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Peeked(Ok(peek)) => {
-            app.popups.push(Popup::text("What would be sent", &peek.text()));
+            app.popups.push(popups::peek::open(&peek));
             vec![]
         }
         Msg::Peeked(Err(failure)) => {
@@ -182,21 +191,6 @@ fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.tell(notice);
             vec![]
         }
-        Msg::Connected(provider, words) => {
-            app.provider = provider;
-            app.tell(Notice::done(words));
-            vec![]
-        }
-        Msg::Providers(offered) => {
-            app.popups.push(popups::providers::open(offered, &app.provider.0));
-            vec![]
-        }
-        Msg::ChooseProvider(provider) if provider.needs_key && !provider.has_key => {
-            app.popups.push(popups::key_entry::open(&provider));
-            vec![]
-        }
-        Msg::ChooseProvider(provider) => vec![Effect::UseProvider(provider.name)],
-        Msg::KeyTyped(provider, key) => vec![Effect::StoreKey(provider, key)],
         // `update` has dealt with all others.
         _ => vec![],
     }

@@ -12,7 +12,7 @@ use crate::agent::event::TurnEventKind;
 use crate::canon::mentions::Names;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::proposal::Proposal;
-use crate::workbench::{Ask, Desk, DocumentError, Recovered, Workbench};
+use crate::workbench::{Ask, Desk, DocumentError, Recovered, Workbench, servers};
 
 use super::app::App;
 use super::clipboard::Clipboard;
@@ -43,6 +43,7 @@ pub(super) fn at_start(app: &App) -> Vec<Effect> {
         Effect::ReadConversation(None),
         Effect::ReadRecovered,
         Effect::ListConversations,
+        Effect::SumUp,
         Effect::Index,
     ]);
     if app.documents.is_empty()
@@ -91,10 +92,13 @@ impl Work {
         let bench = self.workbench.clone();
         tokio::spawn(async move {
             let (prepared, ask) = {
-                let bench = bench.clone();
+                let (bench, tell) = (bench.clone(), out.clone());
                 let work = move || {
                     let prepared = bench.prepare(&ask);
                     let begun = prepared.map(|setup| {
+                        if let Some(caution) = bench.caution(&setup) {
+                            send(&tell, Msg::Notice(Notice::hint(caution)));
+                        }
                         let session = bench.begin(&ask, &setup);
                         (setup, session)
                     });
@@ -325,7 +329,10 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Ok(()) => use_provider(bench, &provider, "The key is in the keychain. "),
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
-        Effect::ListProviders => Msg::Providers(bench.providers_on_offer()),
+        Effect::ListProviders => Msg::Providers(bench.providers_on_offer(), servers::found_here()),
+        Effect::ListModels => Msg::Models(bench.models(&bench.choices().provider.value).map(Box::new)),
+        Effect::UseModel(provider, model) => use_model(bench, &provider, &model),
+        Effect::SumUp => Msg::Standing(Box::new(bench.standing())),
         Effect::UseProvider(provider) => use_provider(bench, &provider, ""),
         Effect::ReadRecovered => {
             let found = bench.recovered().unwrap_or_default();
@@ -365,7 +372,25 @@ fn use_provider(bench: &Workbench, provider: &str, before: &str) -> Msg {
     } else {
         format!("{before}{name} answers next, with {model}.")
     };
-    Msg::Connected((name, model), words)
+    if name == provider {
+        Msg::ProviderChosen((name, model), words)
+    } else {
+        Msg::Connected((name, model), words)
+    }
+}
+
+/// Keeps the choice of a model, and tells which one answers.
+fn use_model(bench: &Workbench, provider: &str, model: &str) -> Msg {
+    if let Err(why) = bench.use_model(provider, model) {
+        return Msg::Notice(Notice::problem(why.to_string()));
+    }
+    let (chosen, (name, answers)) = (bench.choices().model, bench.provider_and_model());
+    let words = if answers == model {
+        format!("{name} answers next, with {answers}.")
+    } else {
+        format!("{answers} still answers: the {} says so.", chosen.from.as_str())
+    };
+    Msg::Connected((name, answers), words)
 }
 
 fn judge(bench: &Workbench, verdict: Verdict) -> Msg {

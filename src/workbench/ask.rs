@@ -134,11 +134,15 @@ impl Workbench {
             known.extend(context::inline_text(&book, current.as_ref(), selection.as_ref()));
         }
         let witness = self.witness(Some((session.clone(), id.clone())), &whole, known);
+        let witness = self.inner.opened.watch(&id, witness);
+        let model = self.model_of(name, Some(member.id)).value;
+        let purse = self.purse(&id, name, &model, options.service_tier.as_deref());
         Ok(TurnSetup {
             id,
             session,
+            purse,
             provider: self.provider(name, &book, &registry, member.id)?,
-            model: self.model_of(name, Some(member.id)).value,
+            model,
             registry,
             index: self.later_index_of(&book),
             meaning: self.by_meaning(&book, &witness),
@@ -174,6 +178,7 @@ impl Workbench {
     /// Notes that a turn has begun, so that the question survives a crash. Returns the conversation.
     pub fn begin(&self, ask: &Ask, setup: &TurnSetup) -> SessionId {
         let session = setup.session.clone();
+        self.inner.opened.begin(&setup.id, &session);
         let (_, mut preface) = self.so_far(ask).unwrap_or_default();
         if !setup.history.ends_with(&from_stored(&preface.items)) {
             // Refused after the question was captured: the next turn will tell.
@@ -196,6 +201,7 @@ impl Workbench {
             status: TurnStatus::Running,
             rounds: 0,
             tier: None,
+            tier_asked: setup.options.service_tier.clone(),
             usage: Usage::default(),
             response_id: None,
         };
@@ -245,10 +251,13 @@ impl Workbench {
         let queued: std::io::Result<()> = proposals.iter().try_for_each(|p| self.queue(session, &turn.id, p));
         let stored = sessions::end(self.root(), session, kept);
         let recorded = self.ledger().append(Record::Turn(Box::new(record)));
+        let spent = self.write_spending();
         let failed = stored.err().or(queued.err()).or(recorded.err());
         let not_kept = failed.map(|e| {
             format!("This turn and its proposals could not be kept in the book's .scritorio folder: {e}.")
         });
+        let not_noted = spent.err().map(|e| format!("What this turn cost could not be noted: {e}."));
+        let not_kept = not_kept.or(not_noted);
         Finished { session: session.clone(), turn, grounded, not_kept }
     }
 

@@ -18,8 +18,8 @@ use crate::store::provenance::Verdict;
 
 use self::canon::Canon;
 use super::keys::{KeyStatus, Keys};
-use super::provider::{OFFLINE, OPENAI};
-use super::{Surroundings, Workbench};
+use super::provider::OFFLINE;
+use super::{Workbench, servers};
 
 const PATIENCE: Duration = Duration::from_secs(4);
 
@@ -32,6 +32,10 @@ pub struct Report {
     pub settings: BTreeMap<&'static str, Value>,
     /// The providers: which is chosen, where it is, whether it answers.
     pub providers: Vec<ProviderReport>,
+    /// The usual local servers that listen on their ports of this machine.
+    pub local_servers: Vec<&'static str>,
+    /// What this month has cost over all books, and the budget.
+    pub spending: Value,
     /// Where each key is.
     pub keychain: Vec<KeyStatus>,
     /// What could not be read as meant; `config.toml` is named by that name.
@@ -60,18 +64,16 @@ pub struct ProviderReport {
 }
 
 impl Report {
-    /// Looks at what there is without a book: keys. The rest is empty.
-    pub fn without_book(surroundings: &Surroundings) -> Self {
+    /// Leaves what there is without a book: the author's settings, providers, keys and spending.
+    #[must_use]
+    pub fn without_book(self) -> Self {
         Self {
             book: Value::Null,
-            settings: BTreeMap::new(),
-            providers: vec![],
-            keychain: statuses(&Keys::new(surroundings), &[OPENAI.to_owned()]),
-            warnings: vec![],
             counts: BTreeMap::new(),
             canon: None,
             provenance: BTreeMap::new(),
             open_in: None,
+            ..self
         }
     }
 }
@@ -104,7 +106,7 @@ impl Workbench {
             ("others", book.others.len()),
             ("ai_never", book.private.len()),
         ]);
-        let in_use = self.providers_in_use();
+        let (in_use, standing) = (self.providers_in_use(), self.standing());
         Report {
             book: json!({ "name": book.name, "title": book.title(), "folder": self.root(), "chapters": numbers, "others": book.others }),
             settings: BTreeMap::from([
@@ -118,6 +120,8 @@ impl Workbench {
                 .iter()
                 .map(|name| self.provider_report(name, &choices.provider.value))
                 .collect(),
+            local_servers: servers::found_here(),
+            spending: json!({ "month": standing.month, "budget": standing.budget }),
             keychain: statuses(self.keys(), &in_use),
             warnings: config_warnings.chain(book_warnings).collect(),
             counts,

@@ -219,6 +219,7 @@ mod tests {
                 status,
                 rounds: 1,
                 tier: None,
+                tier_asked: None,
                 usage: Usage::default(),
                 response_id: Some(format!("resp_{n}")),
             },

@@ -12,9 +12,11 @@ use crate::providers::presets::Preset;
 use crate::providers::remote::Remote;
 use crate::store;
 use crate::store::lock::Lock;
+use crate::store::spending::Spending;
 
 use super::index::Indexes;
 use super::keys::Keys;
+use super::money::Unwritten;
 
 /// An open book with its settings, stores and sessions. Cheap to clone: clones share everything.
 #[derive(Clone)]
@@ -37,6 +39,10 @@ pub(super) struct Inner {
     pub servers: Mutex<Vec<(Preset, Arc<Remote>)>>,
     /// Vectors of the book's texts, where searching by meaning is on.
     pub meanings: super::meaning::Meanings,
+    /// What opened the last turn of each conversation.
+    pub opened: super::peek::Opened,
+    /// What was spent and is not written yet.
+    pub spent: Unwritten,
     /// The right to write to the book, once an interface has it.
     pub lock: Mutex<Option<Lock>>,
 }
@@ -108,7 +114,27 @@ impl Workbench {
             .canonicalize()
             .map_err(|source| store::book::ReadError::Folder { path: root.to_path_buf(), source })?;
         let book = store::book::read(&root)?;
+        Ok(Self::with(root, book, overrides, surroundings, settings))
+    }
+
+    /// Opens no book at all: for what concerns the author alone, such as providers and their models. Writes nothing.
+    pub fn without_book(overrides: Overrides) -> Result<Self, OpenError> {
+        let surroundings = Surroundings::of_process().map_err(|e| OpenError::Config(e.to_string()))?;
+        let settings = UserSettings::load(&surroundings.folders.settings_file())
+            .map_err(|e| OpenError::Config(e.to_string()))?;
+        let nowhere = surroundings.folders.data.clone();
+        Ok(Self::with(nowhere, Book::default(), overrides, surroundings, settings))
+    }
+
+    fn with(
+        root: PathBuf,
+        book: Book,
+        overrides: Overrides,
+        surroundings: Surroundings,
+        settings: (UserSettings, Vec<Problem>),
+    ) -> Self {
         let keys = Keys::new(&surroundings);
+        let spent = Unwritten::new(Spending::new(&surroundings.folders.data));
         let inner = Inner {
             root,
             surroundings,
@@ -120,9 +146,11 @@ impl Workbench {
             keys,
             servers: Mutex::default(),
             meanings: super::meaning::Meanings::default(),
+            opened: super::peek::Opened::default(),
+            spent,
             lock: Mutex::default(),
         };
-        Ok(Self { inner: Arc::new(inner) })
+        Self { inner: Arc::new(inner) }
     }
 
     /// Finds the book that holds `start`, upwards from it.

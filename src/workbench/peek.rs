@@ -1,29 +1,38 @@
 //! What would be sent, made by the same function that sends it.
+//!
+//! Nothing is sent from here, and no key is needed. What is compared with is the request that opened the last turn of the conversation, as it really
+//! went out; it is kept in memory alone.
 
-use std::fmt::Write;
+mod view;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
 use crate::agent::first_request;
 use crate::domain::conversation::{Failure, FailureKind, ReadTo};
+use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::passage::count_words;
-use crate::domain::safe_text;
-use crate::providers::Item;
 use crate::providers::wire::Protocol;
-
+use crate::providers::{BoxFuture, Carried, Item, Noted, Request, Sending, Witness, tokens};
 use crate::tools::Registry;
 
+use super::money::Estimate;
 use super::provider::{OFFLINE, OPENAI};
 use super::{Ask, Workbench};
-
-/// Bytes of English prose and JSON that make about one token.
-const BYTES_PER_TOKEN: usize = 4;
 
 /// Everything that a question would send.
 #[derive(Debug, Clone)]
 pub struct Peek {
     /// Where it goes, in words.
     pub destination: String,
+    /// Whether it leaves this program at all: the offline reader's does not.
+    pub is_sent: bool,
+    /// The model that would answer.
+    pub model: String,
+    /// The tier that would be asked for.
+    pub tier: Option<String>,
     /// Up to where the board member reads, if it reads blind.
     pub read_to: Option<ReadTo>,
     /// The system prompt.
@@ -38,77 +47,16 @@ pub struct Peek {
     pub body: Value,
     /// Bytes of the body as sent.
     pub bytes: usize,
+    /// Tokens and cost, estimated.
+    pub estimate: Estimate,
+    /// Tokens of the estimate that the server remembers from earlier, so that they are not in the body.
+    pub remembered: u64,
     /// What is captured for the turn but not sent unless a tool asks.
     pub private: Option<String>,
     /// What goes out besides the request when a tool searches by meaning; `None` where that is off.
     pub besides: Option<String>,
-}
-
-impl Peek {
-    /// Renders the peek view as plain text, the same in the popup and in `scritorio prompt --format text`.
-    pub fn text(&self) -> String {
-        let mut out = String::new();
-        let mut section = |title: &str, text: &str| {
-            let _ = writeln!(out, "== {title} ({})\n\n{}\n", sizes(text), safe_text::block(text.trim_end()));
-        };
-        section("Instructions", &self.instructions);
-        section("Context", self.context.as_deref().unwrap_or("None: no document is open."));
-        section("Input", &self.input);
-        let tools = self.body.get("tools").map(ToString::to_string).unwrap_or_default();
-        let offered = self.offered();
-        let rest = self.rest();
-        let private = self.private.as_deref().unwrap_or("Nothing beyond the book itself.");
-        let besides = self
-            .besides
-            .as_deref()
-            .map(|words| format!("\n== Sent besides\n\n{words}\n"))
-            .unwrap_or_default();
-        format!(
-            "Goes to: {destination}\n{blind}Whole request: {bytes} bytes, about {tokens} tokens (a rough estimate: {BYTES_PER_TOKEN} bytes each)\n\n\
-             {out}== Tools ({count}, their schemas are {schemas} bytes)\n\n{offered}\n\n== Everything else in the request\n\n{rest}\n\n== Private to this turn, sent only if a tool asks\n\n{private}\n{besides}",
-            blind = self
-                .read_to
-                .as_ref()
-                .map(|to| format!("The board member reads blind, {}.\n", safe_text::line(&to.to_string())))
-                .unwrap_or_default(),
-            destination = safe_text::line(&self.destination),
-            bytes = self.bytes,
-            tokens = self.bytes.div_ceil(BYTES_PER_TOKEN),
-            count = self.tools.len(),
-            schemas = tools.len(),
-        )
-    }
-}
-
-impl Peek {
-    /// The tools, each with its schema exactly as it is sent.
-    fn offered(&self) -> String {
-        if self.tools.is_empty() {
-            return "None.".to_owned();
-        }
-        let schemas = self.body.get("tools").and_then(Value::as_array).cloned().unwrap_or_default();
-        let described = self.tools.iter().enumerate().map(|(i, name)| match schemas.get(i) {
-            Some(schema) => format!("{name}\n    {}", safe_text::line(&schema.to_string())),
-            None => name.clone(),
-        });
-        described.collect::<Vec<_>>().join("\n")
-    }
-
-    /// The fields of the body that no other part of the view shows: model, options, what is kept.
-    fn rest(&self) -> String {
-        let fields = self.body.as_object().into_iter().flatten();
-        let shown = fields.filter(|(name, _)| {
-            !matches!(name.as_str(), "instructions" | "input" | "system" | "messages" | "tools")
-        });
-        shown
-            .map(|(name, value)| format!("{name}: {}", safe_text::line(&value.to_string())))
-            .collect::<Vec<_>>()
-            .join("\n")
-    }
-}
-
-fn sizes(text: &str) -> String {
-    format!("{} bytes, {} words", text.len(), count_words(text))
+    /// The body that opened the last turn of this conversation, if it was sent in this run of the program.
+    pub previous: Option<Value>,
 }
 
 impl Workbench {
@@ -134,12 +82,21 @@ impl Workbench {
             Some(wire) => wire.wire().body(&request, &self.remote(&name)?.abilities()),
             None => setup.provider.body(&request),
         };
+        let previous = ask.session.as_ref().and_then(|session| self.inner.opened.last(session));
+        let estimate = self.estimate(&setup, &request);
+        let remembered = remembered(&request);
         let fresh = request.items.get(request.fresh..).unwrap_or_default();
         let context = fresh.iter().find_map(|item| match item {
             Item::Context(text) => Some(text.clone()),
             _ => None,
         });
         Ok(Peek {
+            is_sent: !is_reader,
+            model: setup.model.clone(),
+            tier: request.options.service_tier.clone(),
+            estimate,
+            remembered,
+            previous,
             destination,
             input: input(fresh),
             instructions: request.instructions,
@@ -166,6 +123,66 @@ fn offered(registry: &Registry, body: &Value) -> Vec<String> {
         names.push("web_search (the provider's own; web, not canon)".to_owned());
     }
     names
+}
+
+/// Estimates the tokens that the server has from earlier.
+fn remembered(request: &Request) -> u64 {
+    if request.previous_response_id.is_none() {
+        return 0;
+    }
+    let fresh =
+        Request { items: request.items.get(request.fresh..).unwrap_or_default().to_vec(), ..request.clone() };
+    tokens::of_request(request).saturating_sub(tokens::of_request(&fresh))
+}
+
+/// The bodies that opened the last turn of each conversation, in memory.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Opened(Arc<Mutex<Bodies>>);
+
+#[derive(Debug, Default)]
+struct Bodies {
+    /// Turns that have begun and have sent nothing yet.
+    begun: HashMap<TurnId, SessionId>,
+    last: HashMap<SessionId, String>,
+}
+
+impl Opened {
+    /// Notes which conversation a turn belongs to.
+    pub(super) fn begin(&self, turn: &TurnId, session: &SessionId) {
+        self.bodies().begun.insert(turn.clone(), session.clone());
+    }
+
+    /// Returns a witness that keeps the first body of a turn before `witness` notes it.
+    pub(super) fn watch(&self, turn: &TurnId, witness: Arc<dyn Witness>) -> Arc<dyn Witness> {
+        Arc::new(Watch { turn: turn.clone(), opened: self.clone(), witness })
+    }
+
+    fn last(&self, session: &SessionId) -> Option<Value> {
+        serde_json::from_str(self.bodies().last.get(session)?).ok()
+    }
+
+    fn bodies(&self) -> std::sync::MutexGuard<'_, Bodies> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Watch {
+    turn: TurnId,
+    opened: Opened,
+    witness: Arc<dyn Witness>,
+}
+
+impl Witness for Watch {
+    fn sending<'a>(&'a self, sending: Sending<'a>) -> BoxFuture<'a, Result<Noted, Failure>> {
+        let mut bodies = self.opened.bodies();
+        if matches!(sending.of, Carried::Conversation(_))
+            && let Some(session) = bodies.begun.remove(&self.turn)
+        {
+            bodies.last.insert(session, sending.body.to_owned());
+        }
+        drop(bodies);
+        self.witness.sending(sending)
+    }
 }
 
 /// What is said, for reading: the same words in the same order as in the body.

@@ -58,6 +58,7 @@ fn setup(base: &str, registry: Registry) -> TurnSetup {
         open_is_private: false,
         provider: Arc::new(Remote::openai(client, Some(base), ApiKey::none()).unwrap()),
         witness: Arc::new(()),
+        purse: Arc::new(()),
         model: "m".into(),
         registry: Arc::new(registry),
         book,

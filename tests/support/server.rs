@@ -38,9 +38,10 @@ pub enum Reply {
 #[derive(Debug, Clone)]
 pub struct Received {
     pub head: String,
+    /// Null where there is none.
+    pub body: Value,
     /// The body, byte for byte.
     pub raw: String,
-    pub body: Value,
 }
 
 /// A running server. Its thread ends with the test's process.
@@ -123,7 +124,8 @@ fn read(stream: &TcpStream) -> Option<Received> {
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body).ok()?;
     let raw = String::from_utf8(body).unwrap();
-    Some(Received { head, body: serde_json::from_str(&raw).unwrap(), raw })
+    let body = if raw.is_empty() { Value::Null } else { serde_json::from_str(&raw).unwrap() };
+    Some(Received { head, body, raw })
 }
 
 /// The protocol that a request is made in.

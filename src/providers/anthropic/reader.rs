@@ -78,9 +78,10 @@ impl Blocks {
     fn usage(&mut self, usage: &Value) {
         let count = |field: &str| usage.get(field).and_then(Value::as_u64);
         if let Some(fresh) = count("input_tokens") {
-            // What was read from the cache is counted apart.
-            let cached = ["cache_read_input_tokens", "cache_creation_input_tokens"];
-            self.usage.input_tokens = Some(fresh + cached.into_iter().filter_map(count).sum::<u64>());
+            // What was read from the cache, and what was put there, is counted apart.
+            let (read, written) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
+            (self.usage.cached_tokens, self.usage.cache_write_tokens) = (read, written);
+            self.usage.input_tokens = Some(fresh + read.unwrap_or(0) + written.unwrap_or(0));
         }
         self.usage.output_tokens = count("output_tokens").or(self.usage.output_tokens);
         if let Some(tier) = str_of(usage, "service_tier") {
@@ -312,7 +313,12 @@ mod tests {
                 Event::Call { call_id, name: "look".into(), arguments: "{\"a\":1}".into() },
                 Event::Tier("standard".into()),
                 Event::Finished {
-                    usage: Usage { input_tokens: Some(10), output_tokens: Some(9), cost: None },
+                    usage: Usage {
+                        input_tokens: Some(10),
+                        cached_tokens: Some(3),
+                        output_tokens: Some(9),
+                        ..Usage::default()
+                    },
                     truncated: None
                 },
             ]

@@ -121,9 +121,15 @@ impl Chunks {
         let known = chunk.get("usage").filter(|u| u.is_object());
         let Some(usage) = known.or_else(|| chunk.get("x_groq")?.get("usage")) else { return false };
         let count = |field: &str| usage.get(field).and_then(Value::as_u64);
+        let detail = |of: &str, field: &str| usage.get(of)?.get(field)?.as_u64();
         self.answer.usage = Usage {
             input_tokens: count("prompt_tokens"),
+            // DeepSeek has a name of its own.
+            cached_tokens: detail("prompt_tokens_details", "cached_tokens")
+                .or_else(|| count("prompt_cache_hit_tokens")),
+            cache_write_tokens: detail("prompt_tokens_details", "cache_write_tokens"),
             output_tokens: count("completion_tokens"),
+            reasoning_tokens: detail("completion_tokens_details", "reasoning_tokens"),
             cost: usage.get("cost").and_then(Value::as_f64),
         };
         true

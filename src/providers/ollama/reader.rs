@@ -46,7 +46,7 @@ impl Lines {
         self.answer.usage = Usage {
             input_tokens: count("prompt_eval_count"),
             output_tokens: count("eval_count"),
-            cost: None,
+            ..Usage::default()
         };
         let length = line.get("done_reason").and_then(Value::as_str) == Some("length");
         self.answer.finish(length.then(|| "length".to_owned()), false);
@@ -126,7 +126,7 @@ mod tests {
             .filter_map(|e| if let Event::Call { call_id, .. } = e { Some(call_id) } else { None })
             .collect();
         assert_eq!((calls.len(), calls[1].as_str()), (2, "x"));
-        let usage = Usage { input_tokens: Some(9), output_tokens: Some(3), cost: None };
+        let usage = Usage { input_tokens: Some(9), output_tokens: Some(3), ..Usage::default() };
         assert_eq!(events.last(), Some(&Event::Finished { usage, truncated: None }));
     }
 

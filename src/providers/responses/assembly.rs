@@ -302,11 +302,16 @@ fn failed(response: &Value) -> Progress {
 }
 
 fn usage(response: &Value) -> Usage {
-    let count = |field: &str| response.get("usage")?.get(field)?.as_u64();
+    let usage = response.get("usage").unwrap_or(&Value::Null);
+    let count = |field: &str| usage.get(field)?.as_u64();
+    let detail = |of: &str, field: &str| usage.get(of)?.get(field)?.as_u64();
     Usage {
         input_tokens: count("input_tokens"),
+        cached_tokens: detail("input_tokens_details", "cached_tokens"),
+        cache_write_tokens: detail("input_tokens_details", "cache_write_tokens"),
         output_tokens: count("output_tokens"),
-        cost: response.get("usage").and_then(|u| u.get("cost")?.as_f64()),
+        reasoning_tokens: detail("output_tokens_details", "reasoning_tokens"),
+        cost: usage.get("cost").and_then(Value::as_f64),
     }
 }
 
@@ -327,4 +332,29 @@ fn words_of(item: &Value) -> String {
 
 fn str_of<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field)?.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn tokens_are_told_with_what_was_cached_and_what_was_thought() {
+        let told = json!({ "usage": {
+            "input_tokens": 900, "input_tokens_details": { "cached_tokens": 512, "cache_write_tokens": 64 },
+            "output_tokens": 70, "output_tokens_details": { "reasoning_tokens": 50 }, "cost": 0.01,
+        } });
+        let wanted = Usage {
+            input_tokens: Some(900),
+            cached_tokens: Some(512),
+            cache_write_tokens: Some(64),
+            output_tokens: Some(70),
+            reasoning_tokens: Some(50),
+            cost: Some(0.01),
+        };
+        assert_eq!(usage(&told), wanted);
+        assert_eq!(usage(&json!({ "usage": { "input_tokens_details": null } })), Usage::default());
+    }
 }

@@ -7,6 +7,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use crate::domain::passage::count_words;
+use crate::domain::price::dollars;
 use crate::workbench::{Member, read_to};
 
 use super::super::app::App;
@@ -85,6 +86,7 @@ pub(in super::super) fn lay_out(app: &mut App, area: Rect) {
     lay_out_chip(app);
     let parts = Parts::of(app, area);
     let size = (parts.conversation.width, parts.conversation.height);
+    app.chat.tiers = app.look.tier_status;
     let key = |name: &str| app.keymap.key_of(name).unwrap_or_default();
     let keys = Keys { review: key("next-proposal"), offline: key("ask-offline") };
     app.chat.lay_out(size, &app.theme, (app.look.tool_rows, app.spin), &app.proposals, &keys);
@@ -231,18 +233,36 @@ fn status_parts(app: &App) -> Vec<String> {
     if provider != model && !model.is_empty() {
         parts.push(model.clone());
     }
-    let Some(turn) = app.chat.turns.last() else { return parts };
-    if app.look.tier_status {
-        parts.extend(turn.tier.clone());
+    let Some(turn) = app.chat.turns.last() else { return with_month(app, parts) };
+    if app.chat.is_busy() {
+        if app.look.tier_status {
+            parts.extend(turn.tier.clone());
+        }
+        if let (Some(input), Some(output)) = (turn.usage.input_tokens, turn.usage.output_tokens) {
+            parts.push(format!("{} in, {} out", short(input), short(output)));
+        }
+        parts.extend(turn.usage.cost.filter(|cost| *cost > 0.0).map(dollars));
+        if turn.round.1 > 0 {
+            parts.push(format!("round {} of {}", turn.round.0, turn.round.1));
+        }
+        return parts;
     }
-    if let (Some(input), Some(output)) = (turn.usage.input_tokens, turn.usage.output_tokens) {
-        parts.push(format!("{} in, {} out", short(input), short(output)));
+    let costs = app.chat.turns.iter().filter_map(|turn| turn.usage.cost);
+    let here: f64 = costs.sum();
+    if here > 0.0 {
+        parts.push(format!("{} here", dollars(here)));
     }
-    if let Some(cost) = turn.usage.cost {
-        parts.push(format!("${cost:.4}"));
-    }
-    if app.chat.is_busy() && turn.round.1 > 0 {
-        parts.push(format!("round {} of {}", turn.round.0, turn.round.1));
+    with_month(app, parts)
+}
+
+/// Adds what this month has cost. Where there is little room it goes first, unless the author wants to be warned.
+fn with_month(app: &App, mut parts: Vec<String>) -> Vec<String> {
+    if let Some(standing) = app.standing.as_ref().filter(|s| s.month.dollars > 0.0) {
+        if standing.warns() {
+            parts.push(format!("\u{26a0} {}", standing.words()));
+        } else {
+            parts.insert(0, format!("{} this month", dollars(standing.month.dollars)));
+        }
     }
     parts
 }
@@ -255,7 +275,7 @@ fn wait(app: &App) -> Option<u64> {
 }
 
 /// Writes a number of tokens in little space: `366`, `8.4k`.
-fn short(tokens: u64) -> String {
+pub(in super::super) fn short(tokens: u64) -> String {
     if tokens < 1000 { tokens.to_string() } else { format!("{:.1}k", tokens as f64 / 1000.0) }
 }
 

@@ -5,12 +5,15 @@ use super::chooser::{Chooser, Item};
 use crate::tui::msg::Msg;
 use crate::workbench::provider::Offered;
 
-/// Opens the list, with the present provider selected.
-pub(in crate::tui) fn open(offered: Vec<Offered>, present: &str) -> Popup {
+/// Opens the list, with the present provider selected. What listens on this machine comes first.
+pub(in crate::tui) fn open(mut offered: Vec<Offered>, listening: &[&str], present: &str) -> Popup {
+    let listens = |provider: &Offered| listening.contains(&provider.name.as_str());
+    offered.sort_by_key(|provider| !listens(provider));
     let here = offered.iter().position(|provider| provider.name == present).unwrap_or(0);
     let item = |provider: Offered| {
         let state = match (provider.is_local, provider.has_key, provider.needs_key) {
-            (true, _, _) => "on this machine",
+            (true, _, _) if listens(&provider) => "runs on this machine",
+            (true, _, _) => "on this machine, does not run",
             (_, true, _) => "has a key",
             (_, _, true) => "needs a key",
             _ => "your own",

@@ -101,6 +101,12 @@ impl TextPopup {
         self
     }
 
+    /// Lets `y` copy this instead of what is shown.
+    pub(in crate::tui) fn copies(mut self, text: String) -> Self {
+        self.copy = Some(text);
+        self
+    }
+
     pub(super) fn key(&mut self, key: KeyEvent, keymap: &Keymap) -> Reply {
         if let Some(command) = keymap.lookup(Context::List, &key) {
             match command.name {

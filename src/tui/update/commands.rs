@@ -69,6 +69,10 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
         "next-quote" => chat::next_quote(app),
         "name-card" => manuscript::name_card(app),
         "connect-provider" => vec![Effect::ListProviders],
+        "choose-model" => {
+            app.tell(Notice::hint(format!("Asking {} for its models.", app.provider.0)));
+            vec![Effect::ListModels]
+        }
         "go-to" => {
             app.popups.push(popups::go_to::open(app));
             vec![]

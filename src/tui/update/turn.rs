@@ -103,5 +103,5 @@ fn finished_turn(app: &mut App, finished: Finished) -> Vec<Effect> {
     }
     ask::put_back(app);
     super::judge::proposed(app, &made);
-    vec![Effect::ReadProposals, Effect::ListConversations]
+    vec![Effect::ReadProposals, Effect::ListConversations, Effect::SumUp]
 }

@@ -1,0 +1,161 @@
+//! What was paid for: one line a response, over all books, in the data folder: `spending/2026-11.jsonl`.
+//!
+//! A month is what an author pays, whatever the book. Months are those of UTC, as the days of providers' bills are. Holds counts and amounts, never
+//! words. A line that can't be read costs itself alone.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::conversation::Usage;
+use crate::domain::ids::TurnId;
+
+use super::jsonl;
+
+const FOLDER: &str = "spending";
+
+/// What one response used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// The turn that it was part of.
+    pub turn: TurnId,
+    /// Provider's name.
+    pub provider: String,
+    /// Model's name.
+    pub model: String,
+    /// Tier that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier_asked: Option<String>,
+    /// Tier that the server used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<String>,
+    /// Tokens and cost.
+    pub usage: Usage,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    v: u32,
+    #[serde(flatten)]
+    spent: Spent,
+}
+
+/// What a month came to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Month {
+    /// The month, as `2026-11`.
+    pub month: String,
+    /// US dollars, as far as prices were known.
+    pub dollars: f64,
+    /// Responses.
+    pub responses: usize,
+    /// Those of them whose price was not known.
+    pub unpriced: usize,
+}
+
+/// The spending of one author. Opening it writes nothing.
+#[derive(Debug, Clone)]
+pub struct Spending {
+    folder: PathBuf,
+}
+
+impl Spending {
+    /// Takes the program's data folder.
+    pub fn new(data: &Path) -> Self {
+        Self { folder: data.join(FOLDER) }
+    }
+
+    /// Adds lines, durably, each to the month of its time.
+    pub fn append(&self, all: &[Spent]) -> io::Result<()> {
+        for spent in all {
+            let path = self.path(month_of(&spent.at))?;
+            std::fs::create_dir_all(&self.folder)?;
+            jsonl::append(&path, &[Line { v: jsonl::VERSION, spent: spent.clone() }])?;
+        }
+        Ok(())
+    }
+
+    /// Sums up the month that holds `at`, RFC 3339 in UTC.
+    pub fn month(&self, at: &str) -> io::Result<Month> {
+        let month = month_of(at);
+        let lines = jsonl::read::<Line>(&self.path(month)?)?.records;
+        let costs = lines.iter().filter_map(|line| line.spent.usage.cost);
+        Ok(Month {
+            month: month.to_owned(),
+            dollars: costs.clone().sum(),
+            responses: lines.len(),
+            unpriced: lines.len() - costs.count(),
+        })
+    }
+
+    fn path(&self, month: &str) -> io::Result<PathBuf> {
+        let is_one = month.len() == 7 && month.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        if !is_one {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{month} is no month")));
+        }
+        Ok(self.folder.join(format!("{month}.jsonl")))
+    }
+}
+
+fn month_of(at: &str) -> &str {
+    at.get(..7).unwrap_or(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spent(at: &str, cost: Option<f64>) -> Spent {
+        Spent {
+            at: at.into(),
+            turn: TurnId::new("t-1"),
+            provider: "openai".into(),
+            model: "gpt-5-mini".into(),
+            tier_asked: Some("flex".into()),
+            tier: Some("default".into()),
+            usage: Usage { input_tokens: Some(10), output_tokens: Some(2), cost, ..Usage::default() },
+        }
+    }
+
+    #[test]
+    fn a_month_is_summed_up_over_all_that_was_spent_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let spending = Spending::new(folder.path());
+        assert_eq!(spending.month("2026-11-21T10:00:00Z").unwrap().responses, 0);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "reading makes nothing");
+        let lines = [
+            spent("2026-10-31T23:59:59.999Z", Some(7.0)),
+            spent("2026-11-01T00:00:00Z", Some(0.25)),
+            spent("2026-11-30T23:59:59Z", Some(0.5)),
+            spent("2026-11-30T23:59:59Z", None),
+        ];
+        spending.append(&lines).unwrap();
+        let month = spending.month("2026-11-21T10:00:00Z").unwrap();
+        assert_eq!(month, Month { month: "2026-11".into(), dollars: 0.75, responses: 3, unpriced: 1 });
+    }
+
+    #[test]
+    fn a_torn_line_costs_itself_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let spending = Spending::new(folder.path());
+        spending.append(&[spent("2026-11-01T00:00:00Z", Some(1.0))]).unwrap();
+        let path = folder.path().join("spending/2026-11.jsonl");
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes.extend_from_slice(b"{\"v\":1,\"at\":\"2026-11");
+        std::fs::write(&path, bytes).unwrap();
+        spending.append(&[spent("2026-11-02T00:00:00Z", Some(2.0))]).unwrap();
+        assert_eq!(spending.month("2026-11-03").map(|month| month.dollars).ok(), Some(3.0));
+    }
+
+    #[test]
+    fn a_time_that_is_none_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let spending = Spending::new(folder.path());
+        for at in ["", "../../x", "2026/11/01", "2026-1\u{e9}-01"] {
+            assert!(spending.append(&[spent(at, None)]).is_err(), "{at}");
+        }
+    }
+}

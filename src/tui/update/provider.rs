@@ -1,0 +1,46 @@
+//! Who answers, with which model, and what it has cost.
+
+use super::super::app::App;
+use super::super::effect::Effect;
+use super::super::msg::{Msg, Notice};
+use super::super::popups;
+
+pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
+    match msg {
+        Msg::Connected(provider, words) => {
+            app.provider = provider;
+            app.tell(Notice::done(words));
+            vec![]
+        }
+        Msg::Providers(offered, listening) => {
+            app.popups.push(popups::providers::open(offered, &listening, &app.provider.0));
+            vec![]
+        }
+        Msg::ProviderChosen(provider, words) => {
+            app.provider = provider;
+            app.tell(Notice::done(words));
+            vec![Effect::ListModels]
+        }
+        Msg::ChooseProvider(provider) if provider.needs_key && !provider.has_key => {
+            app.popups.push(popups::key_entry::open(&provider));
+            vec![]
+        }
+        Msg::ChooseProvider(provider) => vec![Effect::UseProvider(provider.name)],
+        Msg::KeyTyped(provider, key) => vec![Effect::StoreKey(provider, key)],
+        Msg::Models(Ok(list)) => {
+            app.popups.push(popups::models::open(*list));
+            vec![]
+        }
+        Msg::Models(Err(failure)) => {
+            app.tell(Notice::problem(format!("{} {}", failure.message, failure.hint)));
+            vec![]
+        }
+        Msg::ChooseModel(provider, model) => vec![Effect::UseModel(provider, model)],
+        Msg::Standing(standing) => {
+            app.standing = Some(*standing);
+            vec![]
+        }
+        // `update` gives nothing else.
+        _ => vec![],
+    }
+}

@@ -1,0 +1,335 @@
+//! Providers as an author meets them: which are there, which have a key, what listens on this machine, and whether one works.
+//!
+//! Looking opens connections to this machine alone, and closes them at once. Only [`Workbench::check_provider`] asks a model, with a few words that are no
+//! one's prose.
+
+use std::future::Future;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::conversation::{Failure, FailureKind, Usage};
+use crate::domain::ids::TurnId;
+use crate::providers::presets;
+use crate::providers::wire::Protocol;
+use crate::providers::{Event, Exchange, Item, Options, Provider, Request, ToolChoice};
+
+use super::Workbench;
+use super::keys::KeyStatus;
+use super::money::{host_of, is_loopback};
+use super::provider::OFFLINE;
+
+/// How long a server on this machine has to take a connection. It takes microseconds, or there is none.
+const NEAR: Duration = Duration::from_millis(250);
+
+/// Most tokens of the answer to a check.
+const CHECK_OUTPUT: u32 = 16;
+
+/// The tool that a check offers.
+const CHECK_TOOL: &str = "ready";
+
+/// A provider, as `scritorio providers` shows it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about a provider")]
+pub struct ProviderRow {
+    /// Name in settings.
+    pub name: String,
+    /// Name for people.
+    pub title: String,
+    /// Whether the next question would go there.
+    pub chosen: bool,
+    /// Whether it can be asked as it stands: it has a model, and a key where it needs one, and it listens where it is on this machine.
+    pub configured: bool,
+    /// The protocol; `None` for the offline reader.
+    pub wire: Option<&'static str>,
+    /// Where it is asked; `None` where nothing leaves the program, or the author still has to say it.
+    pub address: Option<String>,
+    /// The model that it would be asked for.
+    pub model: Option<String>,
+    /// Whether it answers only with a key.
+    pub needs_key: bool,
+    /// Where its key is; `None` where it needs none and has none.
+    pub key: Option<KeyStatus>,
+    /// Whether it runs on this machine.
+    pub is_local: bool,
+    /// Whether something listens there; `None`: it is not on this machine, so that nobody asked.
+    pub listens: Option<bool>,
+    /// What to do next to use it, where something is missing.
+    pub next: Option<String>,
+}
+
+/// What became of one cheap call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Check {
+    /// The provider.
+    pub provider: String,
+    /// Where it was asked.
+    pub address: String,
+    /// With which model.
+    pub model: String,
+    /// Whether an answer came.
+    pub answered: bool,
+    /// Whether its model called the tool that was offered; `None`: nothing came that would tell.
+    pub tools: Option<bool>,
+    /// In how many pieces the answer came.
+    pub pieces: usize,
+    /// Milliseconds until the first piece.
+    pub first_ms: Option<u64>,
+    /// Milliseconds in all.
+    pub ms: u64,
+    /// What was used.
+    pub usage: Usage,
+    /// What went wrong, and what to do.
+    pub problem: Option<Failure>,
+    /// What to do next, in words.
+    pub next: String,
+}
+
+/// Runs a future to its end on a thread that may wait.
+pub(super) fn wait<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|e| Failure {
+        kind: FailureKind::Work,
+        message: format!("No background work can be started: {e}."),
+        hint: "Close other programs, then try again.".into(),
+    })?;
+    let result = runtime.block_on(future);
+    // A keychain that never answers must not hold anybody up.
+    runtime.shutdown_background();
+    Ok(result)
+}
+
+/// Returns which of the usual local servers listen on their ports of this machine, by name.
+pub fn found_here() -> Vec<&'static str> {
+    let local = presets::names().filter_map(|name| Some((name, presets::named(name)?.port?)));
+    let asked: Vec<_> = local
+        .map(|(name, port)| {
+            (name, std::thread::spawn(move || listens(IpAddr::V4(Ipv4Addr::LOCALHOST), port)))
+        })
+        .collect();
+    asked.into_iter().filter_map(|(name, asked)| asked.join().ok()?.then_some(name)).collect()
+}
+
+fn listens(ip: IpAddr, port: u16) -> bool {
+    TcpStream::connect_timeout(&SocketAddr::new(ip, port), NEAR).is_ok()
+}
+
+/// Whether something listens at an address on this machine; `None`: it is not on this machine.
+fn listens_near(address: &str) -> Option<bool> {
+    let host = host_of(address).filter(|host| is_loopback(host))?;
+    let ip = host.parse().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let authority = address.split_once("://")?.1.split('/').next()?;
+    let port = authority.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+    Some(listens(ip, port.unwrap_or(if address.starts_with("https:") { 443 } else { 80 })))
+}
+
+impl Workbench {
+    /// Returns every provider, those first that can be asked. Asks the keychain only for keys that this program put there.
+    pub fn providers(&self) -> Vec<ProviderRow> {
+        let chosen = self.choices().provider.value;
+        let names = self.provider_names();
+        let mut rows: Vec<ProviderRow> = std::thread::scope(|scope| {
+            let asked: Vec<_> =
+                names.iter().map(|name| scope.spawn(|| self.provider_row(name, &chosen))).collect();
+            asked.into_iter().filter_map(|row| row.join().ok()).collect()
+        });
+        rows.sort_by_key(|row| (!row.chosen, !row.configured));
+        rows
+    }
+
+    fn provider_row(&self, name: &str, chosen: &str) -> ProviderRow {
+        let offline = name == OFFLINE;
+        let preset = self.preset(name).ok().filter(|_| !offline);
+        let address = preset.as_ref().and_then(|preset| Some(preset.server().ok()?.address().to_owned()));
+        let needs_key = preset.as_ref().is_some_and(|preset| preset.needs_key);
+        let key = (!offline && (needs_key || self.keys().is_likely(name))).then(|| self.key_row(name));
+        let has_key = key.as_ref().is_some_and(|key| matches!(key.source, "environment" | "keychain"));
+        let model = Some(self.model_of(name, None).value).filter(|model| !model.is_empty());
+        let listens = address.as_deref().and_then(listens_near);
+        let missing = match (&preset, &address) {
+            (None, _) => None,
+            (Some(preset), None) => preset.server().err().map(|failure| failure.hint),
+            (Some(preset), Some(_)) if listens == Some(false) => Some(format!("Start {}.", preset.title)),
+            _ if needs_key && !has_key => {
+                Some(format!("`scritorio keys set {name}`, or the variable {}.", self.keys().variable(name)))
+            }
+            _ if model.is_none() => Some(format!("Choose a model: `scritorio models --provider {name}`.")),
+            _ => None,
+        };
+        ProviderRow {
+            title: preset
+                .as_ref()
+                .map_or_else(|| "The offline reader".to_owned(), |preset| preset.title.clone()),
+            chosen: name == chosen,
+            configured: missing.is_none(),
+            wire: preset.as_ref().map(|preset| preset.wire.name()),
+            is_local: listens.is_some(),
+            listens,
+            address,
+            model,
+            needs_key,
+            key,
+            next: missing,
+            name: name.to_owned(),
+        }
+    }
+
+    /// Where a key is, without asking the keychain for one that was never put there.
+    fn key_row(&self, name: &str) -> KeyStatus {
+        if self.keys().is_likely(name) {
+            return self.keys().status(name);
+        }
+        KeyStatus {
+            provider: name.to_owned(),
+            source: "none",
+            variable: self.keys().variable(name),
+            problem: None,
+        }
+    }
+
+    /// Asks a provider's model for a few tokens, with one tool on offer. The error is for a provider that can't even be asked; what its server says is in the check.
+    pub fn check_provider(&self, name: &str) -> Result<Check, Failure> {
+        if name == OFFLINE {
+            return Err(Failure {
+                kind: FailureKind::Work,
+                message: "The offline reader always works: there is nothing to check.".into(),
+                hint: "Name a server: `scritorio providers` lists them.".into(),
+            });
+        }
+        let remote = self.remote(name)?;
+        if self.needs_key(name)? {
+            self.keys().require(name)?;
+        }
+        let model = self.model_of(name, None).value;
+        if model.is_empty() {
+            return Err(Failure {
+                kind: FailureKind::Provider,
+                message: format!("No model of `{name}` is named."),
+                hint: format!("Choose one: `scritorio models --provider {name}` lists them."),
+            });
+        }
+        let request = check_request(&model);
+        let began = Instant::now();
+        let (result, events) = wait(heard(remote.as_ref(), &request, began))?;
+        let mut check = judged(result, &events, remote.tools());
+        name.clone_into(&mut check.provider);
+        check.address = remote.destination();
+        check.ms = millis(began);
+        check.next = next(&check, self.preset(name)?.wire);
+        let tier = events.iter().find_map(|(_, event)| match event {
+            Event::Tier(tier) => Some(tier.as_str()),
+            _ => None,
+        });
+        if check.answered {
+            check.usage = self.purse(&TurnId::mint(), name, &model, None).spent(check.usage, tier);
+            // What can't be noted is a few tokens.
+            let _ = self.write_spending();
+        }
+        check.model = model;
+        Ok(check)
+    }
+}
+
+/// A request that costs next to nothing and tells what a model can do. Holds no word of a book.
+fn check_request(model: &str) -> Request {
+    Request {
+        model: model.to_owned(),
+        instructions: "This is a test of a connection. Be as brief as possible.".into(),
+        items: vec![Item::Author(format!("Call the tool `{CHECK_TOOL}`."))],
+        question: 0,
+        fresh: 0,
+        previous_response_id: None,
+        tools: vec![json!({
+            "type": "function",
+            "name": CHECK_TOOL,
+            "description": "Says that you are ready.",
+            "parameters": { "type": "object", "properties": {}, "required": [], "additionalProperties": false },
+            "strict": true,
+        })],
+        tool_choice: ToolChoice::Required,
+        options: Options { max_output_tokens: Some(CHECK_OUTPUT), store: false, ..Options::default() },
+    }
+}
+
+/// Asks, and returns every event with the milliseconds after which it came.
+async fn heard(
+    provider: &dyn Provider,
+    request: &Request,
+    began: Instant,
+) -> (Result<(), Failure>, Vec<(u64, Event)>) {
+    let (out, mut events) = tokio::sync::mpsc::unbounded_channel();
+    let exchange = Exchange { request, out, cancel: CancellationToken::new(), witness: &() };
+    let listen = async {
+        let mut heard = vec![];
+        while let Some(event) = events.recv().await {
+            heard.push((millis(began), event));
+        }
+        heard
+    };
+    tokio::join!(provider.stream(exchange), listen)
+}
+
+fn millis(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What the events of a check tell.
+fn judged(result: Result<(), Failure>, events: &[(u64, Event)], has_tools: bool) -> Check {
+    let is_piece = |event: &Event| {
+        matches!(
+            event,
+            Event::Text(_) | Event::CallStarted { .. } | Event::CallArguments { .. } | Event::Call { .. }
+        )
+    };
+    let pieces: Vec<_> = events.iter().filter(|(_, event)| is_piece(event)).collect();
+    let called = events.iter().any(|(_, event)| {
+        matches!(event, Event::Call { name, .. } | Event::CallStarted { name, .. } if name == CHECK_TOOL)
+    });
+    let spoke = events.iter().any(|(_, event)| matches!(event, Event::Text(_)));
+    let tools = match (called, has_tools) {
+        (true, _) => Some(true),
+        (false, false) => Some(false),
+        // Sixteen tokens may all go into thoughts.
+        (false, true) => spoke.then_some(false),
+    };
+    let usage = events.iter().find_map(|(_, event)| match event {
+        Event::Finished { usage, .. } => Some(*usage),
+        _ => None,
+    });
+    Check {
+        provider: String::new(),
+        address: String::new(),
+        model: String::new(),
+        answered: result.is_ok(),
+        tools,
+        pieces: pieces.len(),
+        first_ms: pieces.first().map(|(ms, _)| *ms),
+        ms: 0,
+        usage: usage.unwrap_or_default(),
+        problem: result.err(),
+        next: String::new(),
+    }
+}
+
+/// What to do next, in words.
+fn next(check: &Check, wire: Protocol) -> String {
+    if let Some(problem) = &check.problem {
+        return problem.hint.clone();
+    }
+    match check.tools {
+        Some(true) => format!(
+            "It works. Use it with `--provider {0}`, or for good with `name = \"{0}\"` under [provider] in config.toml.",
+            check.provider
+        ),
+        Some(false) if wire == Protocol::Ollama => {
+            "It answers, but its model calls no tools: it can't look things up in the book. Choose a model with tools, such as qwen3 or llama3.1.".to_owned()
+        }
+        Some(false) => "It answers, but its model did not call the tool: it may not look things up in the book by itself. Choose another model, or start the server with tool support.".to_owned(),
+        None => format!(
+            "It answers. {CHECK_OUTPUT} tokens were too few to see whether it calls tools; a question will show it."
+        ),
+    }
+}

@@ -1,0 +1,324 @@
+//! What asking costs, what is shown before it is sent, and who can be asked: over real sockets, as scripts see it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that can't go on has failed"
+)]
+
+#[path = "support/book.rs"]
+mod book;
+#[path = "support/server.rs"]
+mod server;
+
+use book::{Folders, KEY, Ran, ran};
+use serde_json::{Value, json};
+use server::{Reply, Server};
+
+/// One dollar for a million tokens in, two for a million out: an answer of the test server costs 100 + 20 millionths.
+const PRICES: &str = "[prices.'gpt-5-mini']\ninput = 1\noutput = 2\nflex = { input = 0.5, output = 1 }\n";
+
+const ONE_ANSWER: f64 = 0.000_12;
+
+fn with_settings(settings: &str) -> Folders {
+    let folders = Folders::new();
+    folders.write("../config/config.toml", settings);
+    folders
+}
+
+fn near(value: &Value, wanted: f64) {
+    let got = value.as_f64().unwrap_or_else(|| panic!("{value} is no number"));
+    assert!((got - wanted).abs() < 1e-9, "{got} is not {wanted}");
+}
+
+fn looks_up_mira() -> Reply {
+    Reply::Call("get_character_context", json!({ "name": "Mira" }))
+}
+
+/// Runs with a key for every provider that is used here.
+fn run(folders: &Folders, arguments: &[&str]) -> Ran {
+    let mut command = folders.command(arguments);
+    ran(command.env("OPENAI_API_KEY", KEY).env("ANTHROPIC_API_KEY", KEY).env("OPENROUTER_API_KEY", KEY))
+}
+
+// Money
+
+#[test]
+fn every_response_is_priced_by_the_tier_that_was_given_and_summed_up_over_all_books() {
+    let folders = with_settings(&(PRICES.to_owned() + "[options]\nservice_tier = 'flex'\n"));
+    let server =
+        Server::start(|n, _| if n % 2 == 0 { looks_up_mira() } else { Reply::Say("The signals officer.") });
+    let turn = folders.run_at(&server.base, &["ask", "Who is she?", "--json"]).ok().json();
+    assert_eq!((&turn["tier_asked"], &turn["tier"]), (&json!("flex"), &json!("default")));
+    assert_eq!(server.received()[0].body["service_tier"], "flex");
+    near(&turn["usage"]["cost"], 2.0 * ONE_ANSWER);
+    let told = folders.run_at(&server.base, &["ask", "And now?"]).ok();
+    assert!(told.err.contains("flex asked, default given") && told.err.contains("$0.0002"), "{}", told.err);
+    let other = Folders::new();
+    let spending = |folders: &Folders| {
+        let mut command = other.command(&["doctor", "--json"]);
+        let ran = ran(command.env("SCRITORIO_DATA_DIR", folders.root().join("data")));
+        ran.ok().json()["spending"].clone()
+    };
+    let month = &spending(&folders)["month"];
+    near(&month["dollars"], 4.0 * ONE_ANSWER);
+    assert_eq!((&month["responses"], &month["unpriced"]), (&json!(4), &json!(0)));
+}
+
+#[test]
+fn a_price_that_is_not_known_is_said_and_not_guessed() {
+    let folders = with_settings("[budget]\nrefuse = 5\n");
+    let server = Server::start(|_, _| Reply::Say("Yes."));
+    let ran = folders.run_at(&server.base, &["ask", "Is she?", "--json"]).ok();
+    assert_eq!(ran.json()["usage"]["cost"], Value::Null, "another server than OpenAI's has no list here");
+    assert!(
+        ran.err.contains("price of gpt-5-mini is not known") && ran.err.contains("[prices."),
+        "{}",
+        ran.err
+    );
+    let doctor = folders.run(&["doctor"]).ok();
+    assert!(
+        doctor.out.contains("1 answer whose price is not known (budget refuses beyond $5.00)"),
+        "{}",
+        doctor.out
+    );
+}
+
+#[test]
+fn the_budget_warns_and_then_refuses_before_anything_is_sent() {
+    let limits = "[options]\nmax_output_tokens = 100\n[budget]\nwarn = 0.0001\nrefuse = 0.02\n";
+    let folders = with_settings(&(PRICES.to_owned() + limits));
+    let server = Server::start(|_, _| Reply::Say("Yes."));
+    let first = folders.run_at(&server.base, &["ask", "Is she?"]).ok();
+    assert!(first.err.contains("Budget: $0 of $0.0200 this month"), "{}", first.err);
+    assert!(first.err.contains("you wanted to be warned from $0.0001"), "{}", first.err);
+    let sent = server.received().len();
+    let tight = limits.replace("0.02", "0.0002");
+    folders.write("../config/config.toml", &(PRICES.to_owned() + &tight));
+    let refused = folders.run_at(&server.base, &["ask", "Is she still?", "--json"]);
+    assert_eq!(refused.code, 1);
+    assert_eq!(server.received().len(), sent, "nothing was sent");
+    let error = refused.json()["error"].clone();
+    assert_eq!(error["kind"], "work");
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.contains("Raise `refuse` under [budget]") && hint.contains("config.toml"), "{hint}");
+    let session = refused.json()["session"].as_str().unwrap().to_owned();
+    assert!(folders.read(&format!(".scritorio/sessions/{session}.jsonl")).contains("Is she still?"));
+}
+
+#[test]
+fn a_question_of_many_rounds_stops_before_the_request_that_is_too_much() {
+    let limits = "[options]\nmax_output_tokens = 16\n[budget]\nper_turn = 0.02\n";
+    let folders = with_settings(&(PRICES.replace("input = 1\n", "input = 1\ncached_input = 1\n") + limits));
+    let server = Server::start(|_, _| looks_up_mira());
+    let ran = folders.run_at(&server.base, &["ask", "Who is she?", "--json", "--rounds", "12"]);
+    let requests = server.received().len();
+    assert_eq!(ran.code, 4, "cheap enough for all rounds: {}", ran.out);
+    assert_eq!(requests, 13);
+    let dear = PRICES.replace("output = 2", "output = 300");
+    folders.write(
+        "../config/config.toml",
+        &(dear + "[options]\nmax_output_tokens = 16\n[budget]\nper_turn = 0.02\n"),
+    );
+    let ran = folders.run_at(&server.base, &["ask", "Who is she?", "--json", "--rounds", "12"]);
+    let more = server.received().len() - requests;
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!((1..12).contains(&more), "{more}");
+    let turn = ran.json();
+    assert!(turn["error"]["message"].as_str().unwrap().contains("one question may cost"), "{turn:#}");
+    assert_eq!(turn["tools"].as_array().unwrap().len(), more, "what was read stays");
+}
+
+// Peek
+
+#[test]
+fn what_is_shown_is_what_is_sent_byte_for_byte_on_every_wire() {
+    let server = Server::start(|_, _| Reply::Say("Yes."));
+    let at = |name: &str| format!("[providers.{name}]\nbase_url = '{}'\nmodel = 'm'\n", server.base);
+    let settings: String = ["openai", "openrouter", "ollama", "anthropic"].map(at).concat();
+    let folders = with_settings(&settings);
+    for provider in ["openai", "openrouter", "ollama", "anthropic"] {
+        let question = "Is \u{201c}the lamp\u{201d} out?\nTell me \u{1f642}";
+        let about = ["--chapter", "1", "--select-text", "It is out,", "--provider", provider];
+        let peek =
+            run(&folders, &[&["prompt", "--ask", question, "--json"], &about[..]].concat()).ok().json();
+        run(&folders, &[&["ask", question], &about[..]].concat()).ok();
+        let sent = server.received().pop().unwrap().raw;
+        assert_eq!(peek["body"].to_string(), sent, "{provider}");
+        assert_eq!(peek["bytes"], sent.len());
+        assert!(peek["tokens"].as_u64().unwrap() > 1_000 && peek["sent"] == true);
+        assert!(!sent.contains("It is out"), "the selection goes only where a tool asks for it");
+        assert!(peek["private"].as_str().unwrap().contains("3 words"), "{}", peek["private"]);
+    }
+}
+
+#[test]
+fn with_the_offline_reader_the_view_says_that_nothing_is_sent() {
+    let ran = Folders::new().run(&["prompt", "--ask", "Who is Mira?"]).ok();
+    assert!(
+        ran.out.starts_with("Nothing is sent: the offline reader answers inside this program."),
+        "{}",
+        ran.out
+    );
+    assert!(!ran.out.contains("Whole request"), "{}", ran.out);
+}
+
+// Models and providers
+
+#[test]
+fn models_are_listed_with_what_the_server_and_the_lists_say_of_them() {
+    let server = Server::start(|_, _| {
+        Reply::Refuse(
+            200,
+            json!({ "object": "list", "data": [
+                { "id": "text-embedding-x", "object": "model" },
+                { "id": "vendor/large", "context_length": 200_000, "pricing": { "prompt": "0.000003", "completion": "0.000015" }, "supported_parameters": ["tools"] },
+                { "id": "m", "object": "model" },
+            ] }),
+        )
+    });
+    let at = format!("[providers.openrouter]\nbase_url = '{}'\nmodel = 'm'\n", server.base);
+    let folders = with_settings(&(at + "[prices.m]\ninput = 0.5\noutput = 1\n"));
+    let list = run(&folders, &["models", "--provider", "openrouter", "--json"]).ok().json();
+    let request = &server.received()[0];
+    assert!(request.head.starts_with("GET /v1/models ") && request.head.contains(KEY), "{}", request.head);
+    let ids: Vec<_> = list["models"].as_array().unwrap().iter().map(|m| m["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["vendor/large", "m", "text-embedding-x"], "what answers questions comes first");
+    let large = &list["models"][0];
+    assert_eq!((&large["context"], &large["tools"]), (&json!(200_000), &json!(true)));
+    near(&large["prices"]["standard"]["output"], 15.0);
+    assert_eq!(large["prices"]["source"]["by"], "server");
+    assert_eq!(
+        (&list["models"][1]["prices"]["source"]["by"], &list["models"][1]["chosen"]),
+        (&json!("author"), &json!(true))
+    );
+    let table = run(&folders, &["models", "--provider", "openrouter"]).ok();
+    assert!(table.out.contains("vendor/large") && !table.out.contains("embedding"), "{}", table.out);
+    // From then on the price is known without asking.
+    let peek =
+        run(&folders, &["prompt", "--ask", "Who?", "--provider", "openrouter", "--model", "vendor/large"])
+            .ok();
+    assert!(
+        peek.out.contains("Cost: up to about $0.") && peek.out.contains("the server, 20"),
+        "{}",
+        peek.out
+    );
+}
+
+#[test]
+fn a_server_without_a_list_of_models_is_told_in_words() {
+    let server = Server::start(|_, _| Reply::Refuse(404, json!({ "error": "not found" })));
+    let folders = with_settings(&format!("[providers.openrouter]\nbase_url = '{}'\n", server.base));
+    let ran = run(&folders, &["models", "--provider", "openrouter", "--json"]);
+    assert_eq!((ran.code, &ran.json()["error"]["kind"]), (3, &json!("provider")));
+    let ran = run(&folders, &["models", "--provider", "offline"]);
+    assert!(ran.code == 1 && ran.err.contains("The offline reader is no model"), "{}", ran.err);
+}
+
+#[test]
+fn providers_say_what_they_are_and_what_they_need() {
+    let server = Server::start(|_, _| Reply::Say("Yes."));
+    let box_ = format!("[providers.my-box]\nbase_url = '{}'\nwire = 'chat'\nmodel = 'm'\n", server.base);
+    let folders = with_settings(&(box_ + "[providers.far]\nwire = 'chat'\n"));
+    let rows = run(&folders, &["providers", "--json"]).ok().json();
+    let row = |name: &str| rows.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
+    let openai = row("openai");
+    assert_eq!((&openai["key"]["source"], &openai["configured"]), (&json!("environment"), &json!(true)));
+    assert_eq!((&openai["wire"], &openai["is_local"]), (&json!("responses"), &json!(false)));
+    let mine = row("my-box");
+    assert_eq!(
+        (&mine["listens"], &mine["wire"], &mine["configured"]),
+        (&json!(true), &json!("chat"), &json!(true))
+    );
+    assert!(row("groq")["next"].as_str().unwrap().contains("scritorio keys set groq"));
+    assert!(row("far")["next"].as_str().unwrap().contains("base_url"), "{}", row("far"));
+    assert_eq!(row("offline")["address"], Value::Null);
+    let text = run(&folders, &["providers"]).ok();
+    assert!(
+        text.out.contains("my-box (my-box): ready, m\n    speaks chat, http://127.0.0.1"),
+        "{}",
+        text.out
+    );
+    assert!(!text.out.contains("null") && !text.out.contains(KEY), "{}", text.out);
+    assert!(server.received().is_empty(), "looking asks no model");
+    let nowhere = tempfile::tempdir().unwrap();
+    let anywhere = ran(folders.command(&["providers", "--json"]).current_dir(nowhere.path()));
+    assert!(anywhere.ok().json().as_array().unwrap().len() > 10, "no book is needed");
+}
+
+#[test]
+fn a_check_is_one_cheap_call_that_tells_what_works_and_what_to_do() {
+    let server = Server::start(|n, _| match n {
+        0 => Reply::Call("ready", json!({})),
+        1 => Reply::Say("I am ready."),
+        _ => Reply::Refuse(
+            401,
+            json!({ "error": { "message": format!("Incorrect API key: {KEY}"), "code": "invalid_api_key" } }),
+        ),
+    });
+    let folders =
+        with_settings(&format!("[providers.openrouter]\nbase_url = '{}'\nmodel = 'm'\n", server.base));
+    let check = |more: &[&str]| run(&folders, &[&["providers", "--check", "openrouter"], more].concat());
+    let good = check(&["--json"]).ok().json();
+    assert_eq!(
+        (&good["answered"], &good["tools"], &good["model"]),
+        (&json!(true), &json!(true), &json!("m"))
+    );
+    assert!(good["next"].as_str().unwrap().starts_with("It works."), "{good:#}");
+    let body = &server.received()[0].body;
+    assert_eq!((&body["max_tokens"], body["tools"].as_array().unwrap().len()), (&json!(16), 1));
+    assert!(!body.to_string().contains("Mira"), "no word of the book goes there");
+    let words = check(&[]).ok();
+    assert!(
+        words.out.contains("Tools: not called") && words.out.contains("Next: It answers, but"),
+        "{}",
+        words.out
+    );
+    let bad = check(&[]);
+    assert_eq!(bad.code, 3);
+    assert!(bad.out.contains("Failed: ") && bad.out.contains("Next: "), "{}", bad.out);
+    assert!(!bad.out.contains(KEY) && !bad.err.contains(KEY), "{}{}", bad.out, bad.err);
+    assert_eq!(run(&folders, &["providers", "--check", "offline"]).code, 1);
+}
+
+#[test]
+fn the_doctor_speaks_an_authors_language() {
+    let doctor = Folders::new().run(&["doctor"]).ok();
+    assert!(!doctor.out.contains("null") && !doctor.out.contains("base_url"), "{}", doctor.out);
+    assert!(doctor.out.contains("Setting base url: the provider's own (default)"), "{}", doctor.out);
+    assert!(doctor.out.contains("Spent this month: $0 (no budget)"), "{}", doctor.out);
+}
+
+// Secrets
+
+#[test]
+fn a_key_turns_up_nowhere_whatever_happens() {
+    let echo = json!({ "error": { "message": format!("Incorrect API key provided: {KEY}."), "type": "x", "code": KEY } });
+    let server = Server::start(move |n, _| match n {
+        0 | 1 => Reply::Refuse(401, echo.clone()),
+        2 => Reply::Refuse(500, echo.clone()),
+        _ => Reply::Say("Yes."),
+    });
+    let folders = with_settings(&(PRICES.to_owned() + "[budget]\nwarn = 0.0001\n"));
+    for arguments in [
+        &["ask", "Are you there?", "--debug"][..],
+        &["models", "--debug"],
+        &["providers", "--check", "openai", "--json", "--debug"],
+        &["ask", "And now?", "--json", "--debug"],
+        &["prompt", "--ask", "Who?", "--json"],
+        &["prompt", "--ask", "Who?"],
+        &["providers"],
+        &["keys", "status", "--json"],
+        &["keys", "delete", "openai", "--debug"],
+        &["doctor", "--json"],
+    ] {
+        let mut command = folders.command(arguments);
+        command.env("OPENAI_API_KEY", format!(" {KEY}\n")).env("OPENAI_BASE_URL", &server.base);
+        let ran = ran(command.env("RUST_BACKTRACE", "1"));
+        assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY), "{arguments:?}: {}{}", ran.out, ran.err);
+    }
+    assert!(server.received().iter().all(|request| request.head.contains(KEY)), "it was sent, trimmed");
+    for (path, bytes) in folders.files() {
+        assert!(!String::from_utf8_lossy(&bytes).contains(KEY), "{}", path.display());
+    }
+}

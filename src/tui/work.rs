@@ -300,11 +300,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         Effect::ReadRelationships | Effect::FindPlaces(..) | Effect::Exempt(..) | Effect::Rename(..) => {
             relate(bench, effect)
         }
-        Effect::FindNames => {
-            let book = bench.book();
-            let names = Names::of(&book);
-            Msg::BookRead(book, names)
-        }
+        Effect::FindNames => Msg::BookRead(bench.book(), Names::of(&bench.book())),
         Effect::ReadProposals => Msg::Proposals(bench.proposals()),
         Effect::ListConversations
         | Effect::ListDeleted

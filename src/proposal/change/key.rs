@@ -447,7 +447,8 @@ mod tests {
             };
             let text = file("role: old # keep");
             if let Some(changed) = set_key(&text, "role", &json!(value)) {
-                let (head, tail) = text.split_once("old").unwrap();
+                let old = text.find("role: old").unwrap() + "role: ".len();
+                let (head, tail) = (&text[..old], &text[old + "old".len()..]);
                 prop_assert!(changed.starts_with(head) && changed.ends_with(tail), "{:?}", changed);
                 prop_assert_eq!(frontmatter::parse(&changed).fields["role"].clone(), json!(value));
             }

@@ -28,9 +28,9 @@ struct Difference<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     removed: bool,
     diff: String,
-    /// What applying would do: `written`, `removed`, `unchanged`, `conflict` or `blocked`.
+    /// What applying would do: `written`, `removed`, `unchanged`, `conflict` or `blocked`; `applied` where it was done.
     outcome: &'static str,
-    /// The whole file as applying would leave it; `null` where that is not settled.
+    /// The whole file as applying would leave it, or as it is now where that was done; `null` where that is not settled.
     merged: Option<&'a str>,
     /// Why nothing can be written.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,6 +185,7 @@ fn difference<'a>(change: &'a FileChange, file: &'a FileReview, number: &mut usi
         Place { line: *line, base, mine, theirs }
     };
     let (outcome, merged, reason, conflicts) = match &file.outcome {
+        _ if file.written.is_some() => ("applied", file.now.as_deref(), None, vec![]),
         Outcome::Written(text) => ("written", Some(text.as_str()), None, vec![]),
         Outcome::Removed => ("removed", None, None, vec![]),
         Outcome::Unchanged => ("unchanged", file.now.as_deref(), None, vec![]),

@@ -36,7 +36,7 @@ mod when;
 pub mod widgets;
 mod work;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use anyhow::Context;
@@ -155,6 +155,7 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         marks: HashMap::default(),
         diff_look: widgets::diff::Look::default(),
         keeping: 0,
+        judging: HashSet::new(),
         escaped_at: None,
         provider: workbench.provider_and_model(),
         standing: None,

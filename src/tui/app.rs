@@ -1,6 +1,6 @@
 //! Everything on screen. Holds no channel, no handle, no terminal and no clock: time comes in with messages.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -78,6 +78,8 @@ pub(super) struct App {
     pub(super) diff_look: super::widgets::diff::Look,
     /// Edits of proposals that are being kept before the program ends.
     pub(super) keeping: usize,
+    /// Proposals whose verdict is being carried out: the same key again is no second one.
+    pub(super) judging: HashSet<ProposalId>,
     /// When `Esc` was last pressed.
     pub(super) escaped_at: Option<Instant>,
     /// Name of the provider and of the model, as the next question would use them.

@@ -2,9 +2,10 @@
 
 use crossterm::event::{KeyCode, KeyModifiers, MouseEvent, MouseEventKind};
 
-use super::msg::Msg;
+use super::msg::{Msg, Verdict};
 use super::popups::Popup;
 use super::tests::Author;
+use super::update::update;
 use crate::domain::codex::EntryType;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::domain::passage::sha256_hex;
@@ -162,6 +163,19 @@ fn a_proposal_never_opens_over_an_author_who_types() {
     assert!(author.app.popups.is_empty());
     author.sees_words("reviews it");
     assert!(!author.app.moves() || author.app.notice.is_some(), "nothing waits for ever");
+}
+
+#[test]
+fn a_key_that_is_pressed_twice_undoes_once() {
+    let mut author = Author::at(120, 40);
+    let id = author.gets_a_word("Short", "notes/short.md");
+    author.opens_next();
+    author.waits(1);
+    author.decides('a');
+    assert_eq!(author.status(&id), Status::Applied);
+    let undo = || Msg::Judge(Verdict::Undo(id.clone()));
+    let (first, second) = (update(&mut author.app, undo()), update(&mut author.app, undo()));
+    assert_eq!((first.len(), second.len()), (1, 0));
 }
 
 #[test]

@@ -72,6 +72,15 @@ fn judge(app: &mut App, verdict: Verdict) -> Vec<Effect> {
         refuse(app, &format!("{path} has unsaved changes: save it first ({save})"));
         return vec![];
     }
+    if let Verdict::Accept(id, ..)
+    | Verdict::Settle(id, ..)
+    | Verdict::Reject(id, _)
+    | Verdict::Undo(id)
+    | Verdict::Redo(id) = &verdict
+        && !app.judging.insert(id.clone())
+    {
+        return vec![];
+    }
     vec![Effect::Judge(verdict)]
 }
 
@@ -229,6 +238,7 @@ fn judged(
     result: Result<Box<QueuedProposal>, String>,
 ) -> Vec<Effect> {
     app.keeping = app.keeping.saturating_sub(1);
+    app.judging.remove(id);
     match result {
         Ok(queued) => {
             let words = format!("{verb}: {}", queued.proposal.summary);

@@ -191,6 +191,8 @@ impl Driver {
     /// Takes what a provider still says in its time of grace: words and tokens, but nothing that would start something new.
     async fn wind_down(&mut self) -> Vec<Input> {
         self.work = None;
+        // A tool that asks a server can't be stopped, only kept from asking again.
+        self.setup.witness.close();
         let mut inputs = vec![];
         if let Some(stream) = self.stream.take() {
             for event in stream.close().await {
@@ -274,6 +276,7 @@ impl Driver {
 
     fn end(mut self, status: TurnStatus) {
         self.stream = None;
+        self.setup.witness.close();
         let events = self.events.clone();
         let turn = self.setup.id.clone();
         let kind = TurnEventKind::Ended(Box::new(self.into_ended(status)));

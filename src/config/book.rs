@@ -144,6 +144,11 @@ impl Draft<'_> {
             let name = key.get_ref().as_ref();
             match keys.iter().find(|(known, _)| *known == name) {
                 Some((_, set)) => set(self, &section.child(name, item))?,
+                // What is meant to keep something from AI must not be passed over.
+                None if section.path == "[ai]" => {
+                    let what = format!("`{}` is not a known key of [ai]; the key is `never`", key.get_ref());
+                    return Err(Problem::at(self.text, key.span().start, what));
+                }
                 None => self.unknown_key(section, key, keys.iter().map(|(known, _)| *known)),
             }
         }

@@ -14,6 +14,9 @@ pub const KEY: &str = "ai";
 /// The value that keeps a file from AI.
 pub const NEVER: &str = "never";
 
+/// Lines at the beginning of a file in which a mark is looked for that is not where it should be.
+const MAX_HEAD: usize = 60;
+
 /// How much a value must be like [`NEVER`] to be taken for a slip of it.
 const SLIP: f64 = 0.75;
 
@@ -25,7 +28,40 @@ pub fn is_marked(text: &str) -> bool {
         Syntax::None => unclosed(),
         _ => frontmatter::parse_split(text, &split).fields,
     };
-    says_never(&fields) || has_line(&text[..split.body_start])
+    says_never(&fields) || has_line(&text[..split.body_start]) || has_loose_line(text)
+}
+
+/// Whether the head of a file says it where a reader would see frontmatter and the syntax has none: below empty lines or a comment, between
+/// fences of another length, without a space, under another key, or without fences.
+fn has_loose_line(text: &str) -> bool {
+    let mut fences = 0;
+    for line in text.trim_start_matches('\u{feff}').lines().take(MAX_HEAD) {
+        let words = line.trim();
+        if words.is_empty() || words.starts_with("<!--") {
+            continue;
+        }
+        if words.len() >= 3 && (words.bytes().all(|b| b == b'-') || words.bytes().all(|b| b == b'+')) {
+            fences += 1;
+            if fences == 2 {
+                return false;
+            }
+            continue;
+        }
+        let Some((key, value)) = words.split_once([':', '=']) else {
+            // Prose, unless it stands in a block.
+            if fences == 0 {
+                return false;
+            }
+            continue;
+        };
+        let bare = |text: &str| text.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+        let (key, value) = (bare(key), bare(value.split('#').next().unwrap_or_default()));
+        // Without fences it could be somebody who speaks: only the very words count.
+        if key == KEY && value == NEVER || fences == 1 && is_key(&key) && is_never(&Value::String(value)) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether keys that were read say it.
@@ -35,12 +71,14 @@ pub fn says_never(fields: &Map<String, Value>) -> bool {
 
 /// Whether a path is one of these folders and files of the settings, or below one of them.
 pub fn is_below(path: &BookPath, never: &[String]) -> bool {
+    let path = path.as_str().to_lowercase();
     let below = |dir: &String| {
+        // `Notes/Private/*` means the folder, too.
+        let dir = dir.to_lowercase();
+        let dir = dir.trim_end_matches(['*', '/']);
         dir == "."
-            || path
-                .as_str()
-                .strip_prefix(dir.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            || dir.is_empty()
+            || path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     never.iter().any(below)
 }
@@ -90,6 +128,12 @@ mod tests {
             "---\nai: no\n---\n",
             "---\nai: false\n---\n",
             "---\nai: [never]\n---\n",
+            "\n---\nai: never\n---\nText",
+            "<!-- mine -->\n---\nai: never\n---\nText",
+            "---\nname: Mira\nai:never\n---\nText",
+            "----\nai: never\n----\nText",
+            "---\ncast:\n  ai: never\n---\n",
+            "ai: never\n\nText",
         ] {
             assert!(is_marked(text), "{text:?}");
         }
@@ -98,13 +142,12 @@ mod tests {
     #[test]
     fn what_only_looks_like_the_mark_is_none() {
         for text in [
-            "ai: never\n",
+            "AI: Never!\n",
             "---\nai: yes\n---\nai: never\n",
             "---\nair: never\n---\n",
             "---\nname: never\n---\n",
             "---\nai: midjourney\n---\n",
             "---\nai:\n---\n",
-            "---\ncast:\n  ai: never\n---\n",
             "Text\n\n---\nai: never\n---\n",
             "",
         ] {

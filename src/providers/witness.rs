@@ -13,6 +13,9 @@ use crate::domain::conversation::{Failure, Usage};
 pub trait Witness: Send + Sync {
     /// Notes one attempt before its first byte is sent. What can't be noted is not sent: an error ends the exchange.
     fn sending<'a>(&'a self, sending: Sending<'a>) -> BoxFuture<'a, Result<Noted, Failure>>;
+
+    /// The turn is over: nothing that is still at work for it, such as a tool that was stopped, sends anything more.
+    fn close(&self) {}
 }
 
 /// Notes nothing: where nothing leaves the machine, and for tests.

@@ -88,8 +88,12 @@ pub fn read(root: &Path) -> Result<Book, ReadError> {
             Err(warning) => book.warnings.push(warning),
         }
     }
+    let is_there = |dir: &String| {
+        let below = |file: &scan::File| privacy::is_below(&file.path, std::slice::from_ref(dir));
+        root.join(dir).exists() || files.iter().any(below)
+    };
     book.private = private_files(&pieces, &files, &root, &settings.read.ai_never);
-    book.warnings.extend(settings.read.ai_never.iter().filter(|dir| !root.join(dir).exists()).map(|dir| {
+    book.warnings.extend(settings.read.ai_never.iter().filter(|dir| !is_there(dir)).map(|dir| {
         settings.warning(dir, format!("there is no folder or file `{dir}` that AI could leave alone"))
     }));
     book.old_mac = of_old_mac(pieces.iter().map(Piece::file)).collect();

@@ -6,9 +6,11 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
+use crate::agent::machine::own;
 use crate::canon::stretches;
 use crate::config;
 use crate::domain::book::Book;
@@ -35,6 +37,8 @@ pub(super) struct Ledgered {
     book: Arc<Book>,
     /// Texts that may be too short to be found by themselves.
     known: Vec<Known>,
+    /// The turn is over.
+    closed: AtomicBool,
 }
 
 impl Workbench {
@@ -51,13 +55,23 @@ impl Workbench {
         known: Vec<Known>,
     ) -> Arc<dyn Witness> {
         let (session, turn) = turn.unzip();
-        Arc::new(Ledgered { egress: self.egress(), session, turn, book: Arc::clone(book), known })
+        Arc::new(Ledgered {
+            egress: self.egress(),
+            session,
+            turn,
+            book: Arc::clone(book),
+            known,
+            closed: AtomicBool::new(false),
+        })
     }
 }
 
 impl Witness for Ledgered {
     fn sending<'a>(&'a self, sending: Sending<'a>) -> BoxFuture<'a, Result<Noted, Failure>> {
         Box::pin(async move {
+            if self.closed.load(Ordering::Acquire) {
+                return Err(over());
+            }
             let egress = self.egress.clone();
             let parts = parts(&sending);
             let told = self.sent(&sending);
@@ -81,8 +95,22 @@ impl Witness for Ledgered {
                     .into(),
             }
             };
-            noted.await.map_err(|e| failed(e.to_string()))?.map_err(|e| failed(e.to_string()))
+            let noted = noted.await.map_err(|e| failed(e.to_string()))?.map_err(|e| failed(e.to_string()))?;
+            // Stopped while it was noted: the note ends as given up, and nothing is sent.
+            if self.closed.load(Ordering::Acquire) { Err(over()) } else { Ok(noted) }
         })
+    }
+
+    fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+    }
+}
+
+fn over() -> Failure {
+    Failure {
+        kind: FailureKind::Work,
+        message: "Nothing more was sent: the turn is over.".into(),
+        hint: "Ask again.".into(),
     }
 }
 
@@ -130,7 +158,9 @@ fn ended(outcome: Outcome) -> Ended {
 
 fn said_by_author(request: &Request, body: &Leaves) -> Said {
     let said = request.items.iter().filter_map(|item| match item {
-        Item::Author(text) if body.hold(text) => Some(text.chars().count()),
+        Item::Author(text) if body.hold(text) && own::results(text).next().is_none() => {
+            Some(text.chars().count())
+        }
         _ => None,
     });
     said.fold(Said::default(), |all, chars| Said { messages: all.messages + 1, chars: all.chars + chars })
@@ -166,7 +196,15 @@ fn parts(sending: &Sending<'_>) -> Vec<Part> {
         vec![Part { is_prompt: true, ..Part::of(request.instructions.as_str(), Through::Prompt) }];
     for item in &request.items {
         match item {
-            Item::Author(_) => {}
+            // The author's own words are told by their number; a result that the program adds in words is a tool's.
+            Item::Author(text) => {
+                for (tool, output) in own::results(text) {
+                    match serde_json::from_str(output) {
+                        Ok(value) => of_output(&value, tool, &[], &mut parts),
+                        Err(_) => parts.push(Part::of(output, Through::Tool(tool.to_owned()))),
+                    }
+                }
+            }
             Item::Context(text) => parts.push(Part::of(text.as_str(), Through::Context)),
             Item::Persona(text) => parts.push(Part::of(text.as_str(), Through::Model)),
             Item::Call { arguments, .. } => {
@@ -326,7 +364,10 @@ impl Leaves {
         let inner = text.starts_with(['{', '[']).then(|| serde_json::from_str::<Value>(text).ok()).flatten();
         match inner {
             Some(value) => self.add(&value),
-            None => self.0.push(text.to_owned()),
+            None => {
+                own::results(text).for_each(|(_, output)| self.add_text(output));
+                self.0.push(text.to_owned());
+            }
         }
     }
 
@@ -423,6 +464,39 @@ mod tests {
         );
         assert_eq!(sent.spans[0].sha256, sha256_hex(CHAPTER.trim_end()));
         assert_eq!(sent.spans[0].through, Through::Tool("read".into()));
+    }
+
+    #[tokio::test]
+    async fn what_the_program_looked_up_by_itself_is_the_tools_and_not_the_authors() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let told = json!({ "path": "manuscript/01.md", "text": CHAPTER.trim_end() }).to_string();
+        let own = own::words("get_manuscript_context", "{}", &told);
+        let request = request(vec![Item::Author("Who is Mira?".into()), Item::Author(own.clone())]);
+        for input in [json!(own), json!(format!("User: Who is Mira?\n\nUser: {own}"))] {
+            let folder = tempfile::tempdir().unwrap();
+            let bench = self::bench(folder.path());
+            let sent = noted(&bench, &request, &json!({ "input": input })).await;
+            let spans: Vec<_> = sent.spans.iter().map(|s| (s.path.as_str(), s.start, s.end)).collect();
+            assert_eq!(spans, [("manuscript/01.md", 0, CHAPTER.len() - 1)]);
+            assert_eq!(sent.spans[0].through, Through::Tool("get_manuscript_context".into()));
+            assert!(sent.author.chars <= 12);
+        }
+        drop(bench);
+    }
+
+    #[tokio::test]
+    async fn a_turn_that_is_over_sends_nothing_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let book = bench.book();
+        let witness = bench.witness(None, &book, vec![]);
+        witness.close();
+        let texts = vec!["A piece.".to_owned()];
+        let of = Carried::Texts { model: "m", texts: &texts };
+        let sending = Sending { destination: "https://example.org", provider: "openai", body: "{}", of };
+        assert!(witness.sending(sending).await.is_err());
+        assert!(bench.egress().read().unwrap().0.is_empty());
     }
 
     #[tokio::test]

@@ -183,6 +183,10 @@ impl Witness for Watch {
         drop(bodies);
         self.witness.sending(sending)
     }
+
+    fn close(&self) {
+        self.witness.close();
+    }
 }
 
 /// What is said, for reading: the same words in the same order as in the body.

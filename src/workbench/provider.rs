@@ -82,7 +82,7 @@ impl Workbench {
         self.provider_names().into_iter().filter(in_use).collect()
     }
 
-    /// Returns what can be chosen, the offline reader left out.
+    /// Returns what can be chosen, the offline reader last.
     pub fn providers_on_offer(&self) -> Vec<Offered> {
         let names = self.provider_names().into_iter().filter(|name| name != OFFLINE);
         let offered = names.filter_map(|name| {
@@ -99,7 +99,15 @@ impl Workbench {
                 name,
             })
         });
-        offered.collect()
+        let offline = Offered {
+            name: OFFLINE.to_owned(),
+            title: "Offline reader".to_owned(),
+            needs_key: false,
+            variable: String::new(),
+            has_key: false,
+            is_local: false,
+        };
+        offered.chain([offline]).collect()
     }
 
     /// Returns a provider. A server is asked for with its key when something is sent, not before.

@@ -3,7 +3,7 @@
 use super::Popup;
 use super::chooser::{Chooser, Item};
 use crate::tui::msg::Msg;
-use crate::workbench::provider::Offered;
+use crate::workbench::provider::{OFFLINE, Offered};
 
 /// Opens the list, with the present provider selected. What listens on this machine comes first.
 pub(in crate::tui) fn open(mut offered: Vec<Offered>, listening: &[&str], present: &str) -> Popup {
@@ -12,8 +12,9 @@ pub(in crate::tui) fn open(mut offered: Vec<Offered>, listening: &[&str], presen
     let here = offered.iter().position(|provider| provider.name == present).unwrap_or(0);
     let item = |provider: Offered| {
         let state = match (provider.is_local, provider.has_key, provider.needs_key) {
+            _ if provider.name == OFFLINE => "inside this program, no network",
             (true, _, _) if listens(&provider) => "runs on this machine",
-            (true, _, _) => "on this machine, does not run",
+            (true, _, _) => "on this machine, not found at its usual port",
             (_, true, _) => "has a key",
             (_, _, true) => "needs a key",
             _ => "your own",
@@ -30,6 +31,7 @@ mod tests {
     use crate::tui::effect::Effect;
     use crate::tui::msg::Msg;
     use crate::tui::tests::Author;
+    use crate::workbench::provider::OFFLINE;
 
     #[test]
     fn the_author_chooses_who_answers_and_is_told_what_is_stronger() {
@@ -46,6 +48,7 @@ mod tests {
         author.happens(Msg::ChooseProvider(find("ollama")));
         assert_eq!(author.bench.settings().provider.as_deref(), Some("ollama"));
         let seen = author.sees();
+        assert_eq!(offered.last().map(|p| p.name.as_str()), Some(OFFLINE), "the way back is in the list");
         assert!(seen.contains("offline still answers: the command line says so"), "{seen}");
     }
 }

@@ -4,6 +4,7 @@ use super::super::app::App;
 use super::super::effect::Effect;
 use super::super::msg::{Msg, Notice};
 use super::super::popups;
+use crate::workbench::provider::OFFLINE;
 
 pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     match msg {
@@ -17,9 +18,10 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             vec![]
         }
         Msg::ProviderChosen(provider, words) => {
+            let has_models = provider.0 != OFFLINE;
             app.provider = provider;
             app.tell(Notice::done(words));
-            vec![Effect::ListModels]
+            if has_models { vec![Effect::ListModels] } else { vec![] }
         }
         Msg::ChooseProvider(provider) if provider.needs_key && !provider.has_key => {
             app.popups.push(popups::key_entry::open(&provider));

@@ -362,12 +362,11 @@ impl Leaves {
 
     fn add_text(&mut self, text: &str) {
         let inner = text.starts_with(['{', '[']).then(|| serde_json::from_str::<Value>(text).ok()).flatten();
-        match inner {
-            Some(value) => self.add(&value),
-            None => {
-                own::results(text).for_each(|(_, output)| self.add_text(output));
-                self.0.push(text.to_owned());
-            }
+        if let Some(value) = inner {
+            self.add(&value);
+        } else {
+            own::results(text).for_each(|(_, output)| self.add_text(output));
+            self.0.push(text.to_owned());
         }
     }
 

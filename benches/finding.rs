@@ -50,6 +50,15 @@ fn indexing(c: &mut Criterion) {
     chapter.text = Arc::from(chapter.text.replacen("winter", "summer of the eclipse", 1));
     group.bench_function("a word of a chapter changed", |b| b.iter(|| index.following(black_box(&edited))));
 
+    let huge = Book { chapters: vault::chapters(1, 1_000_000), ..Book::default() };
+    let of_huge = Index::of(&huge);
+    let mut edited = read_again(&huge);
+    let chapter = &mut edited.chapters[0];
+    chapter.text = Arc::from(chapter.text.replacen("winter", "summer of the eclipse", 1));
+    group.bench_function("a word of a chapter of a million words changed", |b| {
+        b.iter(|| of_huge.following(black_box(&edited)));
+    });
+
     let mut rewritten = read_again(&book);
     rewritten.chapters[100].text = vault::chapters(201, 5_000).pop().unwrap().text;
     group.bench_function("a chapter of 5,000 words rewritten", |b| {

@@ -158,7 +158,7 @@ pub const COMMANDS: &[Command] = &{
         command(Global, "toggle-peek-hint", &[], "Show or hide the peek key in the hints"),
         command(Global, "toggle-mouse", &[], "Leave the mouse to the terminal, or take it back"),
         command(Global, "keep-from-ai", &[], "Keep the open document from AI, or let AI read it again"),
-        command(Global, "provenance", &[], "What AI did in this book, and what left this machine"),
+        command(Global, "provenance", &[], "Provenance: what AI did, and what left this machine"),
         command(Global, "read-again", &[], "Read the book again: files that others changed or added"),
         command(Global, "suspend", &[], "Suspend to the shell; `fg` comes back"),
         // The manuscript.

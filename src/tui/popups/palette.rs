@@ -25,9 +25,7 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
     let from_anywhere = |c: &Command| here(c.context) || ALSO.contains(&c.name);
     for command in COMMANDS.iter().filter(|c| from_anywhere(c) && !c.moves() && c.name != "palette") {
         let keys = app.keymap.keys_of(command.name);
-        // Its name is what `[keys]` calls it, and what one looks for.
-        let kind = format!("command {}", command.name);
-        items.push(Item::new(command.about, &keys, Msg::Run(command.name)).kind(&kind));
+        items.push(Item::new(command.about, &keys, Msg::Run(command.name)).kind("command"));
     }
     let private = |path| app.book.private.contains(path);
     for chapter in &app.book.chapters {

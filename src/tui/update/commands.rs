@@ -2,6 +2,7 @@
 
 use crate::domain::ids::BookPath;
 use crate::proposal::Status;
+use crate::workbench::provider::OFFLINE;
 
 use super::super::app::App;
 use super::super::effect::Effect;
@@ -69,6 +70,11 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
         "next-quote" => chat::next_quote(app),
         "name-card" => manuscript::name_card(app),
         "connect-provider" => vec![Effect::ListProviders],
+        "choose-model" if app.provider.0 == OFFLINE => {
+            let words = "The offline reader is no model: \"Connect a provider\" in the palette chooses one.";
+            app.tell(Notice::hint(words));
+            vec![]
+        }
         "choose-model" => {
             app.tell(Notice::hint(format!("Asking {} for its models.", app.provider.0)));
             vec![Effect::ListModels]

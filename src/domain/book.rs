@@ -105,6 +105,16 @@ impl Book {
         note.or_else(|| self.embedded.get_key_value(path).map(|(path, text)| (path.stem(), text)))
     }
 
+    /// Returns every text that is read of the book, with its file; the file of many entries comes once for each of them.
+    pub fn texts(&self) -> impl Iterator<Item = (&BookPath, &str)> {
+        let chapters = self.chapters.iter().map(|c| (&c.path, &*c.text));
+        let entries = self.entries.iter().map(|e| (&e.path, &*e.text));
+        let souls = self.entries.iter().filter_map(|e| e.soul.as_ref()).map(|soul| (&soul.path, &*soul.text));
+        let notes = self.notes.iter().map(|note| (&note.path, &*note.text));
+        let embedded = self.embedded.iter().map(|(path, text)| (path, &**text));
+        chapters.chain(entries).chain(souls).chain(notes).chain(embedded)
+    }
+
     /// Returns a text of the file at `path` with the line ends that the file has on disk.
     pub fn as_on_disk<'t>(&self, path: &BookPath, text: &'t str) -> Cow<'t, str> {
         if self.old_mac.contains(path) {

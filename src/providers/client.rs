@@ -138,19 +138,9 @@ impl Client {
         body: String,
         first_byte: Duration,
     ) -> Result<Answer, Problem> {
-        let mut request = self.http.post(server.url());
-        request = request.header(header::CONTENT_TYPE, "application/json");
-        request = request.header(header::ACCEPT, "text/event-stream").body(body);
-        if let Some(key) = key {
-            if !server.may_have_the_key() {
-                return Err(Problem::OpenConnection);
-            }
-            let (name, value) = key.header(server.key_header()).ok_or(Problem::BadKey)?;
-            request = request.header(name, value);
-        }
-        for (name, value) in server.headers() {
-            request = request.header(name, value);
-        }
+        let request = self.http.post(server.url()).header(header::CONTENT_TYPE, "application/json");
+        let request = request.header(header::ACCEPT, "text/event-stream").body(body);
+        let request = signed(request, server, key)?;
         let response = match timeout(first_byte, request.send()).await {
             Err(_) => return Err(Problem::Silent(Phase::FirstByte, first_byte)),
             Ok(Err(error)) => {
@@ -187,6 +177,25 @@ impl Client {
             }
         }
     }
+}
+
+/// Adds what the server wants to be sent with a request. The key goes where nobody else can read it, or not at all.
+fn signed(
+    mut request: reqwest::RequestBuilder,
+    server: &Server,
+    key: Option<&Key>,
+) -> Result<reqwest::RequestBuilder, Problem> {
+    if let Some(key) = key {
+        if !server.may_have_the_key() {
+            return Err(Problem::OpenConnection);
+        }
+        let (name, value) = key.header(server.key_header()).ok_or(Problem::BadKey)?;
+        request = request.header(name, value);
+    }
+    for (name, value) in server.headers() {
+        request = request.header(name, value);
+    }
+    Ok(request)
 }
 
 /// An answer that is arriving. Dropping it closes the connection.

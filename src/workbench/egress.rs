@@ -319,13 +319,8 @@ fn is_within(span: &Span, other: &Span) -> bool {
 /// Every text of the book, once, with its path.
 fn files(book: &Book) -> Vec<(BookPath, &str)> {
     let mut seen = HashSet::new();
-    let chapters = book.chapters.iter().map(|c| (&c.path, &*c.text));
-    let entries = book.entries.iter().map(|e| (&e.path, &*e.text));
-    let souls = book.entries.iter().filter_map(|e| e.soul.as_ref()).map(|soul| (&soul.path, &*soul.text));
-    let notes = book.notes.iter().map(|note| (&note.path, &*note.text));
-    let embedded = book.embedded.iter().map(|(path, text)| (path, &**text));
-    let all = chapters.chain(entries).chain(souls).chain(notes).chain(embedded);
-    let mut files: Vec<(BookPath, &str)> = all
+    let mut files: Vec<(BookPath, &str)> = book
+        .texts()
         .filter(|(path, _)| seen.insert((*path).clone()))
         .map(|(path, text)| (path.clone(), text))
         .collect();

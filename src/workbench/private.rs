@@ -196,13 +196,7 @@ fn add_leaves(value: &Value, texts: &mut Vec<String>) {
 }
 
 fn texts(book: &Book, wanted: impl Fn(&BookPath) -> bool) -> Vec<&str> {
-    let chapters = book.chapters.iter().map(|c| (&c.path, &*c.text));
-    let entries = book.entries.iter().map(|e| (&e.path, &*e.text));
-    let souls = book.entries.iter().filter_map(|e| e.soul.as_ref()).map(|soul| (&soul.path, &*soul.text));
-    let notes = book.notes.iter().map(|note| (&note.path, &*note.text));
-    let embedded = book.embedded.iter().map(|(path, text)| (path, &**text));
-    let all = chapters.chain(entries).chain(souls).chain(notes).chain(embedded);
-    all.filter(|(path, _)| wanted(path)).map(|(_, text)| text).collect()
+    book.texts().filter(|(path, _)| wanted(path)).map(|(_, text)| text).collect()
 }
 
 #[cfg(test)]

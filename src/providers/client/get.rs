@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::header;
 use tokio::time::timeout;
 
-use super::{Client, Key, Phase, Problem, Refusal, Server};
+use super::{Client, Key, Phase, Problem, Refusal, Server, signed};
 
 /// Most bytes of a document. OpenRouter's list of some hundred models is about half a megabyte.
 const MAX_DOCUMENT: usize = 16 * 1024 * 1024;
@@ -35,17 +35,8 @@ impl Client {
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
-        let mut request = self.http.get(url).header(header::ACCEPT, "application/json");
-        if let Some(key) = key {
-            if !server.may_have_the_key() {
-                return Err(Problem::OpenConnection);
-            }
-            let (name, value) = key.header(server.key_header()).ok_or(Problem::BadKey)?;
-            request = request.header(name, value);
-        }
-        for (name, value) in server.headers() {
-            request = request.header(name, value);
-        }
+        let request = self.http.get(url).header(header::ACCEPT, "application/json");
+        let request = signed(request, server, key)?;
         let mut response = match request.send().await {
             Ok(response) => response,
             Err(error) => {

@@ -71,8 +71,7 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
         "name-card" => manuscript::name_card(app),
         "connect-provider" => vec![Effect::ListProviders],
         "choose-model" if app.provider.0 == OFFLINE => {
-            let words = "The offline reader is no model: \"Connect a provider\" in the palette chooses one.";
-            app.tell(Notice::hint(words));
+            app.tell(Notice::hint("No model answers now: \"Connect a provider\" chooses one."));
             vec![]
         }
         "choose-model" => {

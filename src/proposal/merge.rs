@@ -5,7 +5,7 @@
 //! that asks the author once too often rather than once too seldom.
 //!
 //! Pure, and without a clock, so that what was shown is what is written. Its time has a bound all the same: a place that both changed and that is too long to be
-//! compared by word ([`MOST_BY_WORD`]) is compared line by line where its lines are plainly the same ones, and else is one place in which both
+//! compared by word (`MOST_BY_WORD`) is compared line by line where its lines are plainly the same ones, and else is one place in which both
 //! differ: never a wrong text. What comes out is made of the bytes of the three
 //! texts: line ends, byte order mark and a missing last line end are as the sides have them.
 

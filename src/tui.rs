@@ -86,7 +86,7 @@ const FEW_ENTRIES: usize = 100;
 
 /// Builds the state that the first frame shows.
 fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> anyhow::Result<App> {
-    let book = workbench.book();
+    let (book, is_reading) = (workbench.outline(), workbench.is_outline());
     let settings = workbench.settings();
     let keymap = Keymap::with(&settings.keys).map_err(|problems| anyhow::anyhow!(problems.join("\n")))?;
     let chosen = workbench.choices().theme.value;
@@ -102,7 +102,7 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         ..Look::default()
     };
     // Compiling the names of a large Codex takes longer than drawing the first frame; that is then done behind it.
-    let few = book.entries.len() <= FEW_ENTRIES;
+    let few = !is_reading && book.entries.len() <= FEW_ENTRIES;
     let names = if few { Names::of(&book) } else { Names::default() };
     let desk = workbench.desk();
     let left = desk.document.filter(|path| start.open.is_none() && book.document(path).is_some());
@@ -125,6 +125,7 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
     let mut app = App {
         codex: codex::CodexPane::new(&book),
         book,
+        is_reading,
         names,
         keymap,
         theme,

@@ -32,7 +32,7 @@ pub(super) fn is_possible() -> bool {
 
 /// Runs the interface over the book in `root`.
 pub(super) fn open(root: &Path, open: Option<BookPath>) -> Result<(), CliError> {
-    let workbench = Workbench::open(root, Overrides::default())?;
+    let workbench = Workbench::open_outline(root, Overrides::default())?;
     let value = |name: &str| std::env::var(name).ok();
     let start = Start {
         open,

@@ -64,43 +64,118 @@ pub enum ReadError {
 /// Reads settings, chapters, canon and notes. Never follows a symbolic link out of the folder (a warning says so), never descends into
 /// `.scritorio`, `.git` and other hidden folders. [`Book::warnings`] holds those of the entries, too.
 pub fn read(root: &Path) -> Result<Book, ReadError> {
-    let failed = |source| ReadError::Folder { path: root.to_path_buf(), source };
-    let root = root.canonicalize().map_err(failed)?;
-    std::fs::read_dir(&root).map_err(failed)?;
-    let settings = Settings::read(&root)?;
-    let found = scan::scan(&root);
-    let (layout, missing) = Layout::of(&settings.read, &found.folders, |dir| root.join(dir).is_dir());
-    let paths = found.files.iter().map(|file| &file.path);
-    let rules = Rules::new(layout, Vocabulary::of(&settings.read), paths);
-    let mut book = Book { folders: found.folders, ..Book::default() };
-    let set =
-        settings.read.codex_dirs.iter().chain(&settings.read.manuscript_dir).chain(&settings.read.notes_dir);
-    let existing: Vec<String> = set.filter(|dir| root.join(dir).is_dir()).cloned().collect();
-    book.folders.extend(existing);
-    book.warnings.extend_from_slice(&settings.warnings);
-    book.warnings.extend(missing.into_iter().map(|(value, message)| settings.warning(&value, message)));
-    book.warnings.extend(found.warnings);
-    let files = without_doubles(&rules, found.files);
-    let mut pieces = Vec::with_capacity(files.len());
-    for read in load::map(&files, |file| Ok(rules.piece(load::load(file, &rules.words)?))) {
-        match read {
-            Ok(piece) => pieces.push(piece),
-            Err(warning) => book.warnings.push(warning),
-        }
+    let plan = Plan::of(root)?;
+    let pieces = load::map(&plan.files, |file| plan.load(file));
+    Ok(plan.book(pieces))
+}
+
+/// Most files beside the manuscript that are read before anything is shown.
+const FEW: usize = 200;
+
+/// Reads as [`read`] does, but of a book with many files beside its manuscript only the manuscript: everything else stands in it with what its path alone tells,
+/// and is read by [`Rest::read`].
+pub fn outline(root: &Path) -> Result<(Book, Option<Rest>), ReadError> {
+    let plan = Plan::of(root)?;
+    let waits = |file: &scan::File| !matches!(plan.rules.zone(&file.path), Zone::Manuscript | Zone::Flat);
+    if plan.files.iter().filter(|file| waits(file)).count() <= FEW {
+        let pieces = load::map(&plan.files, |file| plan.load(file));
+        return Ok((plan.book(pieces), None));
     }
-    let is_there = |dir: &String| {
-        let below = |file: &scan::File| privacy::is_below(&file.path, std::slice::from_ref(dir));
-        root.join(dir).exists() || files.iter().any(below)
+    let (later, now): (Vec<_>, Vec<_>) = plan.files.iter().cloned().partition(waits);
+    let loaded = load::map(&now, |file| plan.load(file));
+    let stand_in = |file: &scan::File| {
+        let nothing = Loaded::of(file.path.clone(), "".into(), &plan.rules.words);
+        Ok(plan.rules.piece(nothing))
     };
-    book.private = private_files(&pieces, &files, &root, &settings.read.ai_never);
-    book.warnings.extend(settings.read.ai_never.iter().filter(|dir| !is_there(dir)).map(|dir| {
-        settings.warning(dir, format!("there is no folder or file `{dir}` that AI could leave alone"))
-    }));
-    book.old_mac = of_old_mac(pieces.iter().map(Piece::file)).collect();
-    book.embedded = linked::follow(&mut pieces, &rules.words);
-    book.name =
-        root.file_name().map_or_else(|| "book".to_owned(), |name| name.to_string_lossy().into_owned());
-    Ok(Draft { rules, book, chapters: vec![] }.finish(pieces, settings))
+    let mut pieces = loaded.clone();
+    pieces.extend(later.iter().map(stand_in));
+    let book = plan.clone().book(pieces);
+    Ok((book, Some(Rest { plan, loaded, later })))
+}
+
+/// What an [`outline`] has not read yet.
+pub struct Rest {
+    plan: Plan,
+    loaded: Vec<Result<Piece, Warning>>,
+    later: Vec<scan::File>,
+}
+
+impl Rest {
+    /// Reads it, and returns the whole book.
+    pub fn read(self) -> Book {
+        let Self { plan, loaded: mut pieces, later } = self;
+        pieces.extend(load::map(&later, |file| plan.load(file)));
+        plan.book(pieces)
+    }
+}
+
+/// A book whose files are found, and not read yet.
+#[derive(Clone)]
+struct Plan {
+    root: PathBuf,
+    settings: Settings,
+    rules: Rules,
+    files: Vec<scan::File>,
+    /// What is known of it already.
+    book: Book,
+}
+
+impl Plan {
+    fn of(root: &Path) -> Result<Self, ReadError> {
+        let failed = |source| ReadError::Folder { path: root.to_path_buf(), source };
+        let root = root.canonicalize().map_err(failed)?;
+        std::fs::read_dir(&root).map_err(failed)?;
+        let settings = Settings::read(&root)?;
+        let found = scan::scan(&root);
+        let (layout, missing) = Layout::of(&settings.read, &found.folders, |dir| root.join(dir).is_dir());
+        let paths = found.files.iter().map(|file| &file.path);
+        let rules = Rules::new(layout, Vocabulary::of(&settings.read), paths);
+        let mut book = Book { folders: found.folders, ..Book::default() };
+        let set = settings
+            .read
+            .codex_dirs
+            .iter()
+            .chain(&settings.read.manuscript_dir)
+            .chain(&settings.read.notes_dir);
+        let existing: Vec<String> = set.filter(|dir| root.join(dir).is_dir()).cloned().collect();
+        book.folders.extend(existing);
+        book.warnings.extend_from_slice(&settings.warnings);
+        book.warnings.extend(missing.into_iter().map(|(value, message)| settings.warning(&value, message)));
+        book.warnings.extend(found.warnings);
+        book.name =
+            root.file_name().map_or_else(|| "book".to_owned(), |name| name.to_string_lossy().into_owned());
+        let files = without_doubles(&rules, found.files);
+        Ok(Self { root, settings, rules, files, book })
+    }
+
+    /// Reads one file, and says what it is.
+    fn load(&self, file: &scan::File) -> Result<Piece, Warning> {
+        Ok(self.rules.piece(load::load(file, &self.rules.words)?))
+    }
+
+    fn book(self, read: Vec<Result<Piece, Warning>>) -> Book {
+        let Self { root, settings, rules, files, mut book } = self;
+        let mut pieces = Vec::with_capacity(files.len());
+        for read in read {
+            match read {
+                Ok(piece) => pieces.push(piece),
+                Err(warning) => book.warnings.push(warning),
+            }
+        }
+        // One that was read in parts is in the order of one that was read in one go.
+        pieces.sort_by(|a, b| a.file().path.cmp(&b.file().path));
+        let is_there = |dir: &String| {
+            let below = |file: &scan::File| privacy::is_below(&file.path, std::slice::from_ref(dir));
+            root.join(dir).exists() || files.iter().any(below)
+        };
+        book.private = private_files(&pieces, &files, &root, &settings.read.ai_never);
+        book.warnings.extend(settings.read.ai_never.iter().filter(|dir| !is_there(dir)).map(|dir| {
+            settings.warning(dir, format!("there is no folder or file `{dir}` that AI could leave alone"))
+        }));
+        book.old_mac = of_old_mac(pieces.iter().map(Piece::file)).collect();
+        book.embedded = linked::follow(&mut pieces, &rules.words);
+        Draft { rules, book, chapters: vec![] }.finish(pieces, settings)
+    }
 }
 
 /// The files that AI never reads: by their own mark, by the settings, or since they are a link to such a file.
@@ -145,6 +220,7 @@ fn without_doubles(rules: &Rules, files: Vec<scan::File>) -> Vec<scan::File> {
 }
 
 /// The settings with what is needed to point into their file.
+#[derive(Clone)]
 struct Settings {
     read: BookSettings,
     /// `None`: there is no such file.
@@ -455,6 +531,32 @@ mod tests {
         ];
         assert_eq!(paths(&book.others), others);
         assert_eq!(book.warnings, []);
+    }
+
+    #[test]
+    fn a_large_codex_stands_with_what_its_paths_tell_until_it_is_read_and_is_then_the_same_book() {
+        let dir = folder(&[
+            ("scritorio.toml", "[ai]\nnever = ['notes/mine']\n"),
+            ("manuscript/1.md", "# One\n\nMira waits."),
+            ("codex/characters/vale/dossier.md", "---\nname: Adrian Vale\n---\nA captain."),
+            ("codex/characters/vale/soul.md", "---\nai: never\n---\nSilent."),
+            ("codex/all.md", "# Places\n\n## Lantern\n\nA bar.\n\n## Hull\n\nA slum.\n"),
+            ("notes/mine/b.md", "Ideas"),
+        ]);
+        assert!(outline(dir.path()).unwrap().1.is_none(), "a small one is read whole");
+        for n in 0..=FEW {
+            let text = format!("---\nname: Number {n}\ntype: place\n---\nSee [[Lantern]].\n");
+            fs::write(dir.path().join(format!("codex/characters/c{n}.md")), text).unwrap();
+        }
+
+        let (book, rest) = outline(dir.path()).unwrap();
+        assert_eq!((chapters(&book).len(), book.chapters[0].words, &*book.chapters[0].title), (1, 3, "One"));
+        assert!(
+            entries(&book).contains(&("character", "Vale")) && entries(&book).contains(&("character", "C7"))
+        );
+        assert_eq!(book.settings.ai_never, ["notes/mine"]);
+        let in_two_steps = format!("{:?}", rest.unwrap().read());
+        assert_eq!(in_two_steps, format!("{:?}", read(dir.path()).unwrap()));
     }
 
     #[test]

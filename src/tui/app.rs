@@ -29,6 +29,8 @@ use super::widgets::input::Input;
 /// The whole state of the interface.
 pub(super) struct App {
     pub(super) book: Arc<Book>,
+    /// Whether the book is an outline, of which the rest is being read.
+    pub(super) is_reading: bool,
     pub(super) names: Names,
     pub(super) keymap: Keymap,
     pub(super) theme: Theme,

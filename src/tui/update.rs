@@ -76,6 +76,7 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         | Msg::Forget(_) => documents::update(app, msg),
         Msg::BookRead(book, names) => {
             app.book = book;
+            app.is_reading = false;
             app.names = names;
             app.codex.rebuild(&app.book);
             let mut effects = documents::book_was_read(app);

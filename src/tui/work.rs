@@ -35,7 +35,7 @@ pub(super) struct Work {
 
 /// What is asked for when the first frame stands.
 pub(super) fn at_start(app: &App) -> Vec<Effect> {
-    let names_wait = app.names.entries.is_empty() && !app.book.entries.is_empty();
+    let names_wait = app.is_reading || app.names.entries.is_empty() && !app.book.entries.is_empty();
     let mut effects: Vec<Effect> = names_wait.then_some(Effect::FindNames).into_iter().collect();
     effects.extend([
         Effect::ReadProposals,

@@ -31,6 +31,8 @@ pub(super) struct Inner {
     pub overrides: Overrides,
     pub settings: RwLock<(Arc<UserSettings>, Vec<Problem>)>,
     pub book: RwLock<Arc<Book>>,
+    /// What is not read of it yet.
+    pub rest: Mutex<Option<store::book::Rest>>,
     pub indexes: Indexes,
     /// Books without what AI never reads.
     pub open: super::private::Open,
@@ -108,13 +110,30 @@ impl Workbench {
 
     /// Opens the book in `root` as if in other surroundings.
     pub fn open_in(root: &Path, overrides: Overrides, surroundings: Surroundings) -> Result<Self, OpenError> {
+        let bench = Self::outline_in(root, overrides, surroundings)?;
+        bench.book();
+        Ok(bench)
+    }
+
+    /// Opens the book in `root` so that a first frame can be drawn at once: of a large Codex [`Workbench::outline`] tells no more than paths do, until
+    /// [`Workbench::book`] is called, which reads it. Writes nothing.
+    pub fn open_outline(root: &Path, overrides: Overrides) -> Result<Self, OpenError> {
+        let surroundings = Surroundings::of_process().map_err(|e| OpenError::Config(e.to_string()))?;
+        Self::outline_in(root, overrides, surroundings)
+    }
+
+    pub(super) fn outline_in(
+        root: &Path,
+        overrides: Overrides,
+        surroundings: Surroundings,
+    ) -> Result<Self, OpenError> {
         let settings = UserSettings::load(&surroundings.folders.settings_file())
             .map_err(|e| OpenError::Config(e.to_string()))?;
         let root = root
             .canonicalize()
             .map_err(|source| store::book::ReadError::Folder { path: root.to_path_buf(), source })?;
-        let book = store::book::read(&root)?;
-        Ok(Self::with(root, book, overrides, surroundings, settings))
+        let (book, rest) = store::book::outline(&root)?;
+        Ok(Self::with(root, (book, rest), overrides, surroundings, settings))
     }
 
     /// Opens no book at all: for what concerns the author alone, such as providers and their models. Writes nothing.
@@ -123,12 +142,12 @@ impl Workbench {
         let settings = UserSettings::load(&surroundings.folders.settings_file())
             .map_err(|e| OpenError::Config(e.to_string()))?;
         let nowhere = surroundings.folders.data.clone();
-        Ok(Self::with(nowhere, Book::default(), overrides, surroundings, settings))
+        Ok(Self::with(nowhere, (Book::default(), None), overrides, surroundings, settings))
     }
 
     fn with(
         root: PathBuf,
-        book: Book,
+        (book, rest): (Book, Option<store::book::Rest>),
         overrides: Overrides,
         surroundings: Surroundings,
         settings: (UserSettings, Vec<Problem>),
@@ -141,6 +160,7 @@ impl Workbench {
             overrides,
             settings: RwLock::new((Arc::new(settings.0), settings.1)),
             book: RwLock::new(Arc::new(book)),
+            rest: Mutex::new(rest),
             indexes: Indexes::default(),
             open: super::private::Open::default(),
             keys,
@@ -168,16 +188,40 @@ impl Workbench {
         &self.inner.root
     }
 
-    /// Returns the book as last read.
+    /// Returns the book as last read. What an outline left unread is read first, by whoever asks first; everybody else waits for it.
     pub fn book(&self) -> Arc<Book> {
+        let mut rest = self.inner.rest.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(unread) = rest.take() {
+            self.put(Arc::new(unread.read()));
+        }
+        drop(rest);
+        self.outline()
+    }
+
+    /// Returns the book as far as it is read now, without waiting: its settings and its manuscript are always whole.
+    pub fn outline(&self) -> Arc<Book> {
         Arc::clone(&self.inner.book.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether a part of the book is not read yet.
+    pub fn is_outline(&self) -> bool {
+        // Whoever holds the lock is reading.
+        self.inner.rest.try_lock().map_or(true, |rest| rest.is_some())
     }
 
     /// Reads the folder again and returns the book.
     pub fn refresh(&self) -> Result<Arc<Book>, OpenError> {
         let book = Arc::new(store::book::read(&self.inner.root)?);
-        *self.inner.book.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&book);
+        // What an outline left unread is older by now, and must not take its place.
+        let mut rest = self.inner.rest.lock().unwrap_or_else(PoisonError::into_inner);
+        rest.take();
+        self.put(Arc::clone(&book));
+        drop(rest);
         Ok(book)
+    }
+
+    fn put(&self, book: Arc<Book>) {
+        *self.inner.book.write().unwrap_or_else(PoisonError::into_inner) = book;
     }
 
     /// Returns the book with the unsaved text of one document in place, read as if it were on disk: names and titles are the unsaved ones.

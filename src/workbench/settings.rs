@@ -49,7 +49,7 @@ pub enum SettingError {
 impl Workbench {
     /// Returns the settings in force, each with who set it. Never asks the keychain.
     pub fn choices(&self) -> Choices {
-        let (user, book) = (self.settings(), self.book());
+        let (user, book) = (self.settings(), self.outline());
         let (said, environment) = (&self.inner.overrides, &self.inner.surroundings.environment);
         let text = |name| environment.get(name).map(str::to_owned);
         let fallback = if self.inner.keys.is_likely(OPENAI) { OPENAI } else { OFFLINE };
@@ -101,7 +101,7 @@ impl Workbench {
             // It is no model, so that no setting can name another.
             return Chosen { value: OFFLINE.to_owned(), from: Source::Default };
         }
-        let (user, book) = (self.settings(), self.book());
+        let (user, book) = (self.settings(), self.outline());
         let said = &self.inner.overrides;
         let environment = &self.inner.surroundings.environment;
         let means = |named: &Option<String>| named.as_deref().is_none_or(|name| name == provider);
@@ -154,7 +154,7 @@ impl Workbench {
     /// Returns the options that go to the model of a board member: as the command line says, else the book of this member, else the
     /// author's settings of this member, else those for everybody.
     pub(super) fn options(&self, member: &str) -> Options {
-        let (user, book, said) = (self.settings(), self.book(), &self.inner.overrides);
+        let (user, book, said) = (self.settings(), self.outline(), &self.inner.overrides);
         let options = &user.options;
         let nothing = MemberOptions::default();
         let of_book = book.settings.board.get(member).map_or(&nothing, |board| &board.asks);

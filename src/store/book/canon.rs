@@ -18,7 +18,7 @@ use crate::domain::ids::BookPath;
 use crate::domain::passage::readable_stem;
 
 /// What became of a file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Piece {
     /// A file of the manuscript.
     Chapter(Loaded),
@@ -54,6 +54,7 @@ impl Piece {
 }
 
 /// What is known of a book before its files are read.
+#[derive(Debug, Clone)]
 pub struct Rules {
     /// Which folder holds what.
     pub layout: Layout,

@@ -57,7 +57,8 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) -> Op
     let theme = &app.theme;
     let focused = app.focus == Pane::Codex;
     let parts = Parts::of(app, area);
-    heading(frame, area, theme, focused, "Codex", &[&app.book.entries.len().to_string()]);
+    let count = app.book.entries.len().to_string();
+    heading(frame, area, theme, focused, "Codex", &[if app.is_reading { "reading" } else { &count }]);
     let mut cursor = None;
     if let Some(row) = parts.filter {
         frame.render_widget(Span::styled("/", theme.style(Role::Accent)), Rect { width: 1, ..row });

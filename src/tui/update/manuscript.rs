@@ -147,6 +147,7 @@ pub(super) fn name_card(app: &mut App) -> Vec<Effect> {
             let popup = card::open(&app.book, entry, &app.names, &app.graph);
             app.popups.push(popup);
         }
+        None if app.is_reading => app.tell(Notice::hint("The Codex is still being read; a moment.")),
         None => app.tell(Notice::hint("There is no Codex name under the cursor.")),
     }
     vec![]

@@ -226,5 +226,8 @@ pub fn setup(provider: Arc<Scripted>, question: &str) -> TurnSetup {
         options: Options::default(),
         max_rounds: 4,
         first_round: FirstRound::Patterns,
+        notices: vec![],
+        left_out: 0,
+        numbers_missing: false,
     }
 }

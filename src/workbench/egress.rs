@@ -26,7 +26,16 @@ use super::Workbench;
 const TEXTS: [&str; 3] = ["text", "excerpt", "currentMarkdown"];
 
 /// A text of a file, with the file that it is from.
-pub(super) type Known = (BookPath, String);
+pub(super) type Stretch = (BookPath, String);
+
+/// Texts that may be too short to be found by themselves.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Known {
+    /// What the prompt may hold.
+    pub prompt: Vec<Stretch>,
+    /// What the context message holds where no tools are offered.
+    pub inline: Option<Stretch>,
+}
 
 /// Notes in the book's ledger.
 pub(super) struct Ledgered {
@@ -35,8 +44,7 @@ pub(super) struct Ledgered {
     turn: Option<TurnId>,
     /// The whole book as the author has it, unsaved text included.
     book: Arc<Book>,
-    /// Texts that may be too short to be found by themselves.
-    known: Vec<Known>,
+    known: Known,
     /// The turn is over.
     closed: AtomicBool,
 }
@@ -52,7 +60,7 @@ impl Workbench {
         &self,
         turn: Option<(SessionId, TurnId)>,
         book: &Arc<Book>,
-        known: Vec<Known>,
+        known: Known,
     ) -> Arc<dyn Witness> {
         let (session, turn) = turn.unzip();
         Arc::new(Ledgered {
@@ -75,7 +83,11 @@ impl Witness for Ledgered {
             let egress = self.egress.clone();
             let parts = parts(&sending);
             let told = self.sent(&sending);
-            let (book, known, body) = (Arc::clone(&self.book), self.known.clone(), sending.body.to_owned());
+            let mut known = self.known.prompt.clone();
+            if matches!(sending.of, Carried::Conversation(request) if request.tools.is_empty()) {
+                known.extend(self.known.inline.clone());
+            }
+            let (book, body) = (Arc::clone(&self.book), sending.body.to_owned());
             // Made where the line is written: a turn that is stopped meanwhile has its end, too.
             let noted = tokio::task::spawn_blocking(move || {
                 let spans = spans(&book, &known, parts, &body);
@@ -251,7 +263,7 @@ fn of_output(value: &Value, tool: &str, near: &[String], parts: &mut Vec<Part>) 
 }
 
 /// The stretches of the book in a body, each once, by file and place.
-fn spans(book: &Book, known: &[Known], parts: Vec<Part>, body: &str) -> Vec<Span> {
+fn spans(book: &Book, known: &[Stretch], parts: Vec<Part>, body: &str) -> Vec<Span> {
     let leaves =
         serde_json::from_str(body).map_or_else(|_| Leaves(vec![body.to_owned()]), |v| Leaves::of(&v));
     let whole: HashSet<&str> = leaves.0.iter().map(String::as_str).collect();
@@ -371,7 +383,7 @@ impl Leaves {
 }
 
 /// What the book says to a member of its board, which the prompt holds.
-pub(super) fn words_to(member: &str, book: &Book) -> Vec<Known> {
+pub(super) fn words_to(member: &str, book: &Book) -> Vec<Stretch> {
     let Ok(path) = BookPath::new(config::book::FILE) else { return vec![] };
     let words = book.settings.board.get(member).map(|board| [&board.notes, &board.editable]);
     let words = words.into_iter().flatten().flatten();
@@ -421,7 +433,8 @@ mod tests {
     async fn noted(bench: &Workbench, request: &Request, body: &Value) -> Sent {
         let book = bench.book();
         let turn = Some((SessionId::new("s-1"), TurnId::new("t-1")));
-        let witness = bench.witness(turn, &book, words_to("writing-coach", &book));
+        let witness =
+            bench.witness(turn, &book, Known { prompt: words_to("writing-coach", &book), inline: None });
         let body = body.to_string();
         let of = Carried::Conversation(request);
         let sending = Sending { destination: "https://example.org", provider: "openai", body: &body, of };
@@ -484,7 +497,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let bench = bench(folder.path());
         let book = bench.book();
-        let witness = bench.witness(None, &book, vec![]);
+        let witness = bench.witness(None, &book, Known::default());
         witness.close();
         let texts = vec!["A piece.".to_owned()];
         let of = Carried::Texts { model: "m", texts: &texts };
@@ -528,7 +541,7 @@ mod tests {
         fs::create_dir(bench.root().join(".scritorio")).unwrap();
         fs::write(bench.root().join(".scritorio/ledger"), "").unwrap();
         let request = request(vec![]);
-        let witness = bench.witness(None, &bench.book(), vec![]);
+        let witness = bench.witness(None, &bench.book(), Known::default());
         let of = Carried::Conversation(&request);
         let sending = Sending { destination: "https://example.org", provider: "openai", body: "{}", of };
         let failure = witness.sending(sending).await.unwrap_err();

@@ -38,7 +38,7 @@ pub(super) struct Inner {
     pub open: super::private::Open,
     pub keys: Keys,
     /// Servers, made once each: a client loads certificates, and a provider remembers what it learned about its server.
-    pub servers: Mutex<Vec<(Preset, Arc<Remote>)>>,
+    pub servers: Mutex<Vec<Server>>,
     /// Vectors of the book's texts, where searching by meaning is on.
     pub meanings: super::meaning::Meanings,
     /// What opened the last turn of each conversation.
@@ -47,6 +47,14 @@ pub(super) struct Inner {
     pub spent: Unwritten,
     /// The right to write to the book, once an interface has it.
     pub lock: Mutex<Option<Lock>>,
+}
+
+/// A server that was made, with what it was made of.
+pub(super) struct Server {
+    pub preset: Preset,
+    /// What is learned of one model need not be so for another.
+    pub model: String,
+    pub remote: Arc<Remote>,
 }
 
 /// What the command line says over all settings.

@@ -199,7 +199,6 @@ impl Workbench {
                 hint: "Name a server: `scritorio providers` lists them.".into(),
             });
         }
-        let remote = self.remote(name)?;
         if self.needs_key(name)? {
             self.keys().require(name)?;
         }
@@ -211,6 +210,9 @@ impl Workbench {
                 hint: format!("Choose one: `scritorio models --provider {name}` lists them."),
             });
         }
+        // Whatever it refused once: this asks how it is now.
+        self.unlearn(name, &model)?;
+        let remote = self.remote(name, &model)?;
         let request = check_request(&model);
         let began = Instant::now();
         let (result, events) = wait(heard(remote.as_ref(), &request, began))?;

@@ -576,6 +576,79 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_model_that_turns_out_to_have_no_tools_is_asked_again_with_the_text_itself() {
+        let provider = Arc::new(
+            Scripted::new([vec![Step::Fail(failure())], said([text("It is dark."), finished()])]).toolless(),
+        );
+        let asked = setup(provider.clone(), "What do you make of this chapter?");
+        let (events, ended) = finish(start(asked.clone())).await;
+        assert_eq!(
+            (ended.turn.status.clone(), ended.turn.answer.as_str()),
+            (TurnStatus::Done, "It is dark.")
+        );
+        let [with, without] = &provider.requests()[..] else { panic!("{events:?}") };
+        assert!(!with.tools.is_empty() && with.tool_choice != ToolChoice::Auto);
+        assert!(without.tools.is_empty() && without.tool_choice == ToolChoice::Auto);
+        let context = |request: &Request| format!("{:?}", request.items[0]);
+        assert!(context(without).contains("cold as a key") && !context(with).contains("cold as a key"));
+        assert!(!without.instructions.contains("get_manuscript_context"), "{}", without.instructions);
+        let notice = "script-1 takes no tools: manuscript/02-lantern.md goes inline.";
+        assert_eq!(ended.turn.notices, [notice]);
+        assert!(events.contains(&format!("notice {notice}")), "{events:?}");
+        assert_eq!(ended.items.last(), Some(&Item::Persona("It is dark.".into())));
+        assert_eq!(ended.prompt_hash, sha256_hex(&without.instructions));
+    }
+
+    #[tokio::test]
+    async fn the_purse_is_asked_before_the_text_goes_inline_too() {
+        struct Once(Mutex<u32>);
+        impl Purse for Once {
+            fn allow(&self, _: &Request, _: Option<f64>) -> Result<(), Failure> {
+                let mut asked = self.0.lock().unwrap();
+                *asked += 1;
+                if *asked > 1 { Err(failure()) } else { Ok(()) }
+            }
+
+            fn spent(&self, usage: Usage, _: Option<&str>) -> Usage {
+                usage
+            }
+        }
+        let provider = Arc::new(Scripted::new([vec![Step::Fail(failure())]]).toolless());
+        let setup = TurnSetup { purse: Arc::new(Once(Mutex::new(0))), ..setup(provider.clone(), "Why?") };
+        let (_, ended) = finish(start(setup)).await;
+        assert_eq!(ended.turn.status, TurnStatus::Failed(failure()));
+        assert_eq!(provider.requests().len(), 1, "what may not be paid for is not sent");
+    }
+
+    #[tokio::test]
+    async fn once_something_was_shown_or_read_a_refusal_of_tools_ends_the_turn() {
+        let look = said([call("a", "look", r#"{"word":"x"}"#), finished()]);
+        let shown = vec![Step::Say(text("Well")), Step::Fail(failure())];
+        for script in [vec![look, vec![Step::Fail(failure())]], vec![shown]] {
+            let requests = script.len();
+            let provider = Arc::new(Scripted::new(script).toolless());
+            let (_, ended) = finish(start(turn(&provider))).await;
+            assert_eq!(ended.turn.status, TurnStatus::Failed(failure()));
+            assert_eq!(provider.requests().len(), requests);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_without_the_look_that_was_asked_for_is_not_kept_and_that_is_told() {
+        let provider = Arc::new(Scripted::new([
+            said([text("She is a pirate."), finished()]),
+            said([text("She keeps the books."), finished()]),
+        ]));
+        let (events, ended) = finish(start(setup(provider.clone(), "Who is Mira Okafor?"))).await;
+        assert_eq!(ended.turn.answer, "She keeps the books.");
+        assert!(!events.iter().any(|event| event.contains("pirate")), "{events:?}");
+        assert!(ended.turn.notices[0].contains("without looking anything up"), "{:?}", ended.turn.notices);
+        assert!(ended.turn.tools[0].forced);
+        let second = format!("{:?}", provider.requests()[1].items);
+        assert!(!second.contains("pirate") && second.contains("harbour books"), "{second}");
+    }
+
+    #[tokio::test]
     async fn a_turn_tells_everything_in_order() {
         let provider = scripted([
             said([

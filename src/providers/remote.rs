@@ -1,4 +1,5 @@
-//! A server somewhere: it is asked over a [`Wire`], and every byte that goes there is noted first.
+//! A server somewhere: it is asked over a [`Wire`], and every body that goes there is noted first, that of a check too. Lists of models are asked for, and noted, in
+//! [`super::models`].
 //!
 //! What is sent is [`Provider::body`], nothing else. What goes wrong is tried again only as `attempts` allows: said aloud, and never once
 //! something of an answer was shown. Everything else that goes wrong is a failure in words. A cancel ends it at once, in a wait too.

@@ -45,6 +45,8 @@ pub(super) struct Ledgered {
     /// The whole book as the author has it, unsaved text included.
     book: Arc<Book>,
     known: Known,
+    /// What a conversation is for.
+    purpose: Purpose,
     /// The turn is over.
     closed: AtomicBool,
 }
@@ -52,7 +54,21 @@ pub(super) struct Ledgered {
 impl Workbench {
     /// Returns the ledger of what leaves this machine.
     pub(super) fn egress(&self) -> Egress {
-        Egress::new(self.root(), &self.inner.surroundings.folders.data)
+        let data = &self.inner.surroundings.folders.data;
+        if self.has_book() { Egress::new(self.root(), data) } else { Egress::without_book(data) }
+    }
+
+    /// Returns who notes what leaves where a provider is tried out or asked for its models. Without a book it is noted in the data folder.
+    pub(super) fn witness_of_check(&self) -> impl Witness {
+        Ledgered {
+            egress: self.egress(),
+            session: None,
+            turn: None,
+            book: self.book(),
+            known: Known::default(),
+            purpose: Purpose::Check,
+            closed: AtomicBool::new(false),
+        }
     }
 
     /// Returns who notes what leaves the machine in a turn; outside of one there is none.
@@ -69,6 +85,7 @@ impl Workbench {
             turn,
             book: Arc::clone(book),
             known,
+            purpose: Purpose::Turn,
             closed: AtomicBool::new(false),
         })
     }
@@ -97,15 +114,15 @@ impl Witness for Ledgered {
                     let _ = egress.ended(&id, ended(outcome));
                 }))
             });
-            let failed = |why: String| {
-                Failure {
+            let (where_to, folder) = self.egress.place();
+            let failed = |why: String| Failure {
                 kind: FailureKind::Work,
                 message: format!(
-                    "Nothing was sent: what leaves this machine could not be noted in .scritorio/ledger ({why})."
+                    "Nothing was sent: what leaves this machine could not be noted in {where_to} ({why})."
                 ),
-                hint: "See that the book's folder can be written to and that the disk is not full, then ask again."
-                    .into(),
-            }
+                hint: format!(
+                    "See that {folder} can be written to and that the disk is not full, then ask again."
+                ),
             };
             let noted = noted.await.map_err(|e| failed(e.to_string()))?.map_err(|e| failed(e.to_string()))?;
             // Stopped while it was noted: the note ends as given up, and nothing is sent.
@@ -133,8 +150,12 @@ impl Ledgered {
         let (purpose, model, author) = match sending.of {
             Carried::Conversation(request) => {
                 let leaves = Leaves::of(&body);
-                (Purpose::Turn, request.model.as_str(), said_by_author(request, &leaves))
+                // The words of a check are the program's.
+                let is_turn = self.purpose == Purpose::Turn;
+                let author = if is_turn { said_by_author(request, &leaves) } else { Said::default() };
+                (self.purpose, request.model.as_str(), author)
             }
+            Carried::Nothing => (Purpose::Models, "", Said::default()),
             Carried::Texts { model, .. } => (Purpose::Embeddings, model, Said::default()),
         };
         let name = |tool: &Value| {
@@ -200,6 +221,7 @@ impl Part {
 fn parts(sending: &Sending<'_>) -> Vec<Part> {
     let request = match sending.of {
         Carried::Conversation(request) => request,
+        Carried::Nothing => return vec![],
         Carried::Texts { texts, .. } => {
             return texts.iter().map(|text| Part::of(text, Through::Text)).collect();
         }

@@ -380,10 +380,7 @@ fn a_book_that_chooses_who_is_asked_says_so_once_in_a_conversation_and_in_doctor
     );
     let doctor = folders.run_at(&server.base, &["doctor"]).ok().out;
     assert!(doctor.contains("This book's scritorio.toml sends questions to openai"), "{doctor}");
-    assert_eq!(
-        folders.run_at(&server.base, &["doctor", "--json"]).ok().json()["chosen_by_book"].is_string(),
-        true
-    );
+    assert!(folders.run_at(&server.base, &["doctor", "--json"]).ok().json()["chosen_by_book"].is_string());
     let peek = folders.run_at(&server.base, &["prompt", "--ask", QUESTION]).ok().out;
     assert!(peek.contains(told), "{peek}");
     for request in server.received() {

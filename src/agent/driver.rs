@@ -171,9 +171,9 @@ impl Driver {
     /// The server has just refused tools: the same question is put together again without them, and begins anew. Only while nothing of an answer has come and
     /// no tool has run, and not where the question is whether tools work.
     fn begin_without_tools(&mut self) -> bool {
-        let is_new = self.machine.requests() == 1 && self.machine.items().len() == self.plan.opening.len();
+        let is_new = self.machine.has_heard_nothing() && self.rows.is_empty();
         let refused = !self.plan.offered.is_empty() && !self.setup.provider.tools();
-        if !is_new || !refused || !self.rows.is_empty() || self.setup.first_round == FirstRound::Required {
+        if !is_new || !refused || self.setup.first_round == FirstRound::Required {
             return false;
         }
         self.drop_oldest();

@@ -89,6 +89,11 @@ impl Machine {
         self.kept.as_ref()
     }
 
+    /// Whether its first request is under way and nothing has come of it: no word, no call, no item.
+    pub fn has_heard_nothing(&self) -> bool {
+        matches!(&self.phase, Phase::Hearing(response) if self.requests == 1 && response.is_empty())
+    }
+
     /// Whether the turn ended with an answer that is whole.
     pub fn is_whole(&self) -> bool {
         self.whole

@@ -42,6 +42,8 @@ pub struct Abilities {
     pub encrypted_reasoning: bool,
     /// Chat Completions: it wants `reasoning_content` back within a turn.
     pub echo_reasoning: bool,
+    /// Chat Completions: it wants `reasoning_details` back within a turn.
+    pub echo_details: bool,
     /// It searches the web itself where that is offered to the model.
     pub web_search: bool,
     /// Tokens that its model holds, where that is known. Ollama is told; it would otherwise cut the beginning off.
@@ -65,6 +67,7 @@ impl Default for Abilities {
             usage_option: true,
             encrypted_reasoning: false,
             echo_reasoning: false,
+            echo_details: false,
             web_search: false,
             context: None,
         }

@@ -200,12 +200,11 @@ impl Egress {
     fn append(&self, id: &str, event: Event, durable: bool) -> io::Result<()> {
         let machine = machine::name(&self.data, true)?;
         let name = format!("{FOLDER}/{machine}.jsonl");
-        let path = match &self.root {
-            Some(root) => home::make(root, &name)?,
-            None => {
-                atomic::make_folders(&self.data.join(FOLDER))?;
-                self.data.join(name)
-            }
+        let path = if let Some(root) = &self.root {
+            home::make(root, &name)?
+        } else {
+            atomic::make_folders(&self.data.join(FOLDER))?;
+            self.data.join(name)
         };
         let line = Line { v: jsonl::VERSION, id: id.to_owned(), at: super::now(), event };
         if durable { jsonl::append(&path, &[line]) } else { jsonl::append_soon(&path, &[line]) }

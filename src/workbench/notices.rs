@@ -36,18 +36,22 @@ impl KeptBack {
             1 => "1 earlier turn is left out: it holds".to_owned(),
             n => format!("{n} earlier turns are left out: they hold"),
         };
-        let mut named: Vec<&str> = self.of.iter().map(BookPath::as_str).take(MOST_NAMED).collect();
-        let more = self.of.len().saturating_sub(named.len());
-        let more = format!("{more} more {}", if more == 1 { "file" } else { "files" });
-        if self.of.len() > MOST_NAMED {
-            named.push(&more);
+        let mut files: Vec<&str> = self.of.iter().map(BookPath::as_str).take(MOST_NAMED).collect();
+        let more = self.of.len().saturating_sub(files.len());
+        let others = format!("{more} more {}", if more == 1 { "file" } else { "files" });
+        if more > 0 {
+            files.push(&others);
         }
-        let (last, others) = named.split_last()?;
-        let names =
-            if others.is_empty() { (*last).to_owned() } else { format!("{} and {last}", others.join(", ")) };
+        let names = listed(&files)?;
         let which = if self.of.len() == 1 { "which AI never reads" } else { "which AI never reads any of" };
         Some(format!("{turns} something of {names}, {which}."))
     }
+}
+
+/// `a, b and c`; `None` for nothing.
+fn listed(words: &[&str]) -> Option<String> {
+    let (last, others) = words.split_last()?;
+    Some(if others.is_empty() { (*last).to_owned() } else { format!("{} and {last}", others.join(", ")) })
 }
 
 /// Leaves out of a conversation what the same model could not take with an earlier question, and returns how many turns that is. What a server remembers by
@@ -123,9 +127,7 @@ impl Workbench {
         if web {
             chosen.push("lets the model search the web".to_owned());
         }
-        let (last, others) = chosen.split_last()?;
-        let chosen =
-            if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+        let chosen = listed(&chosen.iter().map(String::as_str).collect::<Vec<_>>())?;
         Some(format!("This book's scritorio.toml {chosen}; your own settings do not."))
     }
 }
@@ -136,7 +138,7 @@ mod tests {
 
     #[test]
     fn files_are_named_up_to_three() {
-        let paths = |n: usize| (1..=n).map(|n| BookPath::new(&format!("notes/{n}.md")).unwrap()).collect();
+        let paths = |n: usize| (1..=n).map(|n| BookPath::new(format!("notes/{n}.md")).unwrap()).collect();
         let said = |turns, n| KeptBack { turns, of: paths(n) }.notice();
         assert_eq!(said(0, 1), None);
         assert_eq!(

@@ -121,7 +121,7 @@ fn an_answer_that_came_without_looking_is_in_no_place_where_answers_are() {
         assert!(turn["notices"][0].as_str().unwrap().contains("without looking anything up"), "{turn}");
         assert_eq!((&turn["tools"][0]["forced"], turn["tools"].as_array().unwrap().len()), (&json!(true), 1));
         let second = &server.received()[1];
-        assert_eq!(second.raw.contains("pirate"), false, "{}", second.raw);
+        assert!(!second.raw.contains("pirate"), "{}", second.raw);
         assert_eq!(second.body.get("previous_response_id").is_some(), store);
         assert!(second.raw.contains("signals officer"), "what the program found");
         let session = turn["session"].as_str().unwrap();

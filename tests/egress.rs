@@ -121,6 +121,23 @@ fn without_tools_the_text_itself_is_in_the_ledger() {
 }
 
 #[test]
+fn a_model_that_turns_out_to_have_no_tools_gets_the_text_and_the_ledger_has_both_requests() {
+    let folders = planted();
+    let error = json!({ "error": { "code": null, "message": "This model does not support tools." } });
+    let server = plays([Reply::Refuse(400, error), Reply::Say("It is dark.")]);
+    let ran = ask(&folders, &server, &["--chapter", "1"]).ok();
+    assert_eq!(ran.json()["answer"], "It is dark.");
+    let received = check(&folders, &server, &[&ran], &[QUESTION]);
+    assert_eq!((received.len(), with_prose(&received)), (2, vec![1]), "not before its server had refused");
+    let lines = ledger::lines(&folders);
+    let ends: Vec<_> = lines.iter().map(|(_, ended)| &ended.as_ref().unwrap()["end"]).collect();
+    assert_eq!(ends, ["failed", "answered"]);
+    assert_eq!((&lines[0].0["spans"], &lines[1].0["tools"]), (&json!([]), &json!([])));
+    let span = &lines[1].0["spans"][0];
+    assert_eq!((&span["path"], &span["through"]), (&json!("manuscript/01-the-lamp.md"), &json!("context")));
+}
+
+#[test]
 fn a_server_that_keeps_nothing_gets_it_all_again_and_the_ledger_says_so() {
     let folders = planted();
     let forgot = json!({ "error": { "code": 400, "message": "no 'previous_response_id' here" } });

@@ -21,6 +21,7 @@ use super::Workbench;
 use super::blind::{View, turns_known};
 use super::egress::{self, Known};
 use super::history::{Before, before, from_stored, stretches, to_stored};
+use super::provider::OFFLINE;
 use super::settings::DEFAULT_ROUNDS;
 use super::{notices, private};
 
@@ -116,7 +117,7 @@ impl Workbench {
         };
         // Whether tools work is what `ai tool-smoke` asks, whatever was learned.
         let has_tools = ask.smoke || self.has_tools(name, &model)?;
-        if ask.smoke {
+        if ask.smoke && name != OFFLINE {
             self.unlearn(name, &model)?;
         }
         let registry = Self::tools_for(&ask, &book, read_to.is_some());

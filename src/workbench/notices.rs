@@ -114,7 +114,9 @@ impl Workbench {
         let other_model = model.from == Source::Book && of_user() != Some(&model.value);
         let asks = book.settings.board.get(member).map(|board| &board.asks);
         let of_user = user.board.get(member).and_then(|own| own.web_search).or(user.options.web_search);
-        let web = asks.is_some_and(|asks| asks.web_search == Some(true)) && of_user != Some(true);
+        // A server that can't search is not asked to.
+        let can = || self.preset(name).is_ok_and(|preset| preset.abilities.web_search);
+        let web = asks.is_some_and(|asks| asks.web_search == Some(true)) && of_user != Some(true) && can();
         let mut chosen = vec![];
         if by_book {
             let destination = self.destination(name).unwrap_or_default();

@@ -130,6 +130,7 @@ impl Ran {
             "answer": self.finished.grounded.shown,
             "cut_off": turn.cut_off().is_some(),
             "rounds": turn.rounds,
+            "notices": turn.notices,
             "tools": turn.tools,
             "proposals": proposals,
             "quotes": turn.quotes,
@@ -282,6 +283,7 @@ impl Progress {
                 let stop = if retry.wait.is_zero() { "" } else { " Ctrl-C stops." };
                 output::progress(&format!("  again: {}{stop}", retry.why));
             }
+            TurnEventKind::Notice(words) => output::progress(&format!("  note: {words}")),
             TurnEventKind::Text(_)
             | TurnEventKind::Answer(_)
             | TurnEventKind::Reasoning

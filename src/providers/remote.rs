@@ -121,6 +121,7 @@ impl Remote {
                 Err(Stop::Unnoted(failure)) => return Err(failure),
                 Err(Stop::Problem(problem)) => problem,
             };
+            report.lost(&problem);
             match self.lesson(&problem, &body).filter(|_| !report.shown) {
                 // The body is made anew, of what was learned.
                 Some(Lesson::Again(why)) => {
@@ -168,7 +169,11 @@ impl Remote {
         let total = self.limits(&self.body(exchange.request)).total;
         match timeout(total, self.ask(exchange)).await {
             Ok(answered) => answered,
-            Err(_) => Err(Problem::TooLong(total).failure(&self.server, &exchange.request.model, None)),
+            Err(_) => {
+                // Whoever has heard nothing of an answer has to know that there may have been one.
+                let _ = exchange.out.send(Event::Lost);
+                Err(Problem::TooLong(total).failure(&self.server, &exchange.request.model, None))
+            }
         }
     }
 }
@@ -269,6 +274,13 @@ impl Report<'_> {
             Ok(()) => noted.ended(super::End::Answered, None),
             Err(Problem::Refused(refusal)) => noted.ended(super::End::Failed, refusal.status),
             Err(_) => noted.ended(super::End::Failed, None),
+        }
+    }
+
+    /// Says so where a request came to nothing that may cost something all the same.
+    fn lost(&self, problem: &Problem) {
+        if !self.shown && problem.may_have_cost() {
+            self.send(Event::Lost);
         }
     }
 

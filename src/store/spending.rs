@@ -48,12 +48,24 @@ struct Line {
 pub struct Month {
     /// The month, as `2026-11`.
     pub month: String,
-    /// US dollars, as far as prices were known.
+    /// US dollars, as far as they are known.
     pub dollars: f64,
     /// Responses.
     pub responses: usize,
-    /// Those of them whose price was not known.
+    /// Those of them whose cost is not known.
     pub unpriced: usize,
+    /// Those of them whose cost is an estimate.
+    pub estimated: usize,
+}
+
+impl Month {
+    /// Takes one more line.
+    pub fn add(&mut self, spent: &Spent) {
+        self.dollars += spent.usage.known();
+        self.responses += 1;
+        self.unpriced += usize::from(spent.usage.unknown() > 0);
+        self.estimated += usize::from(spent.usage.estimated);
+    }
 }
 
 /// The spending of one author. Opening it writes nothing.
@@ -80,15 +92,15 @@ impl Spending {
 
     /// Sums up the month that holds `at`, RFC 3339 in UTC.
     pub fn month(&self, at: &str) -> io::Result<Month> {
-        let month = month_of(at);
-        let lines = jsonl::read::<Line>(&self.path(month)?)?.records;
-        let costs = lines.iter().filter_map(|line| line.spent.usage.cost);
-        Ok(Month {
-            month: month.to_owned(),
-            dollars: costs.clone().sum(),
-            responses: lines.len(),
-            unpriced: lines.len() - costs.count(),
-        })
+        let mut month = Month { month: month_of(at).to_owned(), ..Month::default() };
+        self.lines(at)?.iter().for_each(|spent| month.add(spent));
+        Ok(month)
+    }
+
+    /// Returns the lines of the month that holds `at`, RFC 3339 in UTC.
+    pub fn lines(&self, at: &str) -> io::Result<Vec<Spent>> {
+        let lines = jsonl::read::<Line>(&self.path(month_of(at))?)?.records;
+        Ok(lines.into_iter().map(|line| line.spent).collect())
     }
 
     fn path(&self, month: &str) -> io::Result<PathBuf> {
@@ -134,7 +146,10 @@ mod tests {
         ];
         spending.append(&lines).unwrap();
         let month = spending.month("2026-11-21T10:00:00Z").unwrap();
-        assert_eq!(month, Month { month: "2026-11".into(), dollars: 0.75, responses: 3, unpriced: 1 });
+        assert_eq!(
+            month,
+            Month { month: "2026-11".into(), dollars: 0.75, responses: 3, unpriced: 1, estimated: 0 }
+        );
     }
 
     #[test]

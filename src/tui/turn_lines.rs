@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 
 use crate::domain::conversation::{FailureKind, ToolRecord, ToolStatus, Verdict, tiers_that_differ};
 use crate::domain::ids::ProposalId;
-use crate::domain::price::dollars;
+use crate::domain::price::cost_in_words;
 use crate::domain::safe_text;
 use crate::proposal::Status;
 
@@ -393,7 +393,7 @@ fn ending(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
     }
 }
 
-/// The last row of a turn that a server answered: tokens, cost, and the tier where it is another than was asked for.
+/// The last row of a turn that a server worked on, also of one that was stopped: tokens, cost, and the tier where it is another than was asked for.
 fn cost(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
     let usage = &turn.usage;
     let (Some(input), Some(output)) = (usage.input_tokens, usage.output_tokens) else { return };
@@ -401,18 +401,16 @@ fn cost(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
         return;
     }
     let mut parts = vec![turn.model.clone()];
+    let about = if usage.estimated { "about " } else { "" };
     parts.push(match usage.cached_tokens.unwrap_or(0) {
-        0 => format!("{} in", short(input)),
-        cached => format!("{} in ({} cached)", short(input), short(cached)),
+        0 => format!("{about}{} in", short(input)),
+        cached => format!("{about}{} in ({} cached)", short(input), short(cached)),
     });
     parts.push(match usage.reasoning_tokens.unwrap_or(0) {
         0 => format!("{} out", short(output)),
         thought => format!("{} out ({} thoughts)", short(output), short(thought)),
     });
-    parts.push(match usage.cost {
-        None => "price not known".to_owned(),
-        Some(cost) => dollars(cost),
-    });
+    parts.extend(cost_in_words(usage));
     let tiers = || tiers_that_differ(turn.tier_asked.as_deref(), turn.tier.as_deref());
     let usual = |tier: &String| matches!(tier.as_str(), "default" | "auto" | "standard");
     if frame.tiers {
@@ -472,8 +470,8 @@ mod tests {
         turn.model = "gpt-5-mini".into();
         (turn.tier_asked, turn.tier) = (Some("flex".into()), Some("default".into()));
         turn.touch();
-        let month = Month { month: "2026-11".into(), dollars: 4.8, responses: 9, unpriced: 0 };
-        let budget = Budget { warn: Some(4.5), refuse: Some(10.0), per_turn: None };
+        let month = Month { month: "2026-11".into(), dollars: 4.8, responses: 9, ..Month::default() };
+        let budget = Budget { warn: Some(4.5), refuse: Some(10.0), ..Budget::default() };
         author.happens(Msg::Standing(Box::new(Standing { month, budget })));
         author.sees_words("gpt-5-mini · 8.4k in (6.0k cached) · 366 out · $0.0021");
         author.sees_words("flex asked,");

@@ -138,15 +138,15 @@ impl Workbench {
         let model = self.model_of(name, Some(member.id)).value;
         let purse = self.purse(&id, name, &model, options.service_tier.as_deref());
         Ok(TurnSetup {
-            id,
             session,
             purse,
             provider: self.provider(name, &book, &registry, member.id)?,
             model,
             registry,
             index: self.later_index_of(&book),
-            meaning: self.by_meaning(&book, &witness),
+            meaning: self.by_meaning(&book, &id, &witness),
             witness,
+            id,
             book,
             current,
             chapter,

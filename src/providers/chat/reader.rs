@@ -82,7 +82,7 @@ impl Chunks {
             let Some(thought) = delta.get(field).and_then(Value::as_str).filter(|t| !t.is_empty()) else {
                 continue;
             };
-            self.answer.think();
+            self.answer.thought(thought);
             if let (Some(thoughts), "reasoning_content") = (&mut self.thoughts, field) {
                 thoughts.push_str(thought);
             }
@@ -131,6 +131,7 @@ impl Chunks {
             output_tokens: count("completion_tokens"),
             reasoning_tokens: detail("completion_tokens_details", "reasoning_tokens"),
             cost: usage.get("cost").and_then(Value::as_f64),
+            ..Usage::default()
         };
         true
     }

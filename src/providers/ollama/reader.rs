@@ -29,8 +29,8 @@ impl Lines {
         }
         if let Some(message) = line.get("message") {
             let text = |field: &str| message.get(field).and_then(Value::as_str).filter(|t| !t.is_empty());
-            if text("thinking").is_some() {
-                self.answer.think();
+            if let Some(words) = text("thinking") {
+                self.answer.thought(words);
             }
             if let Some(words) = text("content") {
                 self.answer.words(words);

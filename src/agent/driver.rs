@@ -226,11 +226,8 @@ impl Driver {
             arrived: attempt.arrived,
             tier: tier.as_deref(),
         };
-        let before = std::mem::take(&mut self.usage);
-        self.usage = before + self.setup.purse.spent(&used);
-        if self.usage != before {
-            self.tell(TurnEventKind::Usage(self.usage));
-        }
+        self.usage = self.usage + self.setup.purse.spent(&used);
+        self.tell(TurnEventKind::Usage(self.usage));
     }
 
     /// Notes what an attempt used that came to nothing, unless it was refused at the door.
@@ -265,9 +262,9 @@ impl Driver {
                 self.tell(TurnEventKind::Tier(tier.clone()));
             }
             Event::Finished { usage, .. } => {
-                if let Some(attempt) = self.tab.settle() {
-                    self.book(*usage, attempt);
-                }
+                // The offline reader sends nothing.
+                let attempt = self.tab.settle().unwrap_or_default();
+                self.book(*usage, attempt);
             }
             Event::Text(_)
             | Event::Thought(_)
@@ -660,7 +657,7 @@ mod tests {
             let mut script = said([text("She "), text("ke")]);
             script.extend(last);
             let (told, ended) = finish(start(turn(&scripted([script])))).await;
-            assert_eq!(told, ["round 1 of 4", "text She ", "text ke"]);
+            assert_eq!(told, ["round 1 of 4", "text She ", "text ke", "usage None"]);
             let TurnStatus::Failed(failure) = &ended.turn.status else { panic!("it failed") };
             assert_eq!((failure.kind, Some(failure)), (kind, ended.failure.as_ref()));
             assert!(!failure.message.is_empty() && !failure.hint.is_empty());

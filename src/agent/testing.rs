@@ -149,7 +149,11 @@ impl Provider for Scripted {
             for step in script {
                 match step {
                     Step::Say(event) => {
+                        let again = matches!(event, Event::Retry(_));
                         let _ = out.send(event);
+                        if again {
+                            let _noted = witness.sending(sending).await?;
+                        }
                     }
                     Step::UntilCancelled => cancel.cancelled().await,
                     Step::Hang => std::future::pending().await,

@@ -41,6 +41,8 @@ struct List {
 struct Row {
     name: String,
     context: Option<u64>,
+    /// The day, where it was read later than the rest of the list.
+    as_of: Option<String>,
     /// Longest input that the prices are for, where longer ones cost something else.
     up_to: Option<u64>,
     standard: Price,
@@ -63,7 +65,10 @@ pub fn listed(host: &str, model: &str) -> Option<Listed> {
         priority_ratio: None,
         web_search: list.web_search,
         up_to: row.up_to,
-        source: Source::List { as_of: list.as_of.clone(), link: list.link.clone() },
+        source: Source::List {
+            as_of: row.as_of.as_ref().unwrap_or(&list.as_of).clone(),
+            link: list.link.clone(),
+        },
     };
     Some(Listed { prices, context: row.context })
 }
@@ -115,6 +120,11 @@ mod tests {
             assert!(list.as_of.parse::<jiff::civil::Date>().is_ok(), "{}", list.as_of);
             assert!(list.link.starts_with("https://") && !list.hosts.is_empty());
             for row in &list.model {
+                let later = row.as_of.as_deref().unwrap_or(&list.as_of);
+                assert!(
+                    later.parse::<jiff::civil::Date>().is_ok() && later >= list.as_of.as_str(),
+                    "{later}"
+                );
                 let tiers = [Some(row.standard), row.flex, row.priority];
                 for price in tiers.into_iter().flatten() {
                     assert!(

@@ -2,7 +2,7 @@
 //!
 //! A request counts from the moment at which it is noted that it leaves, until its server has told what it used or refused it.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::domain::conversation::Failure;
@@ -13,7 +13,8 @@ use crate::providers::{BoxFuture, Carried, Event, Noted, Sending, Witness};
 /// Passes on what leaves to the witness of the turn, and keeps how many tokens it was.
 pub struct Sent {
     witness: Arc<dyn Witness>,
-    tokens: Mutex<Option<u64>>,
+    /// Of each attempt that has left and is not settled, oldest first: the next one may leave before what is heard of the last is read.
+    tokens: Mutex<VecDeque<u64>>,
 }
 
 impl Sent {
@@ -22,9 +23,9 @@ impl Sent {
         Self { witness, tokens: Mutex::default() }
     }
 
-    /// Returns the tokens of the attempt that has left and is not settled yet; it is settled by that.
+    /// Settles the oldest attempt that has left. Returns its tokens.
     fn take(&self) -> Option<u64> {
-        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 }
 
@@ -34,7 +35,7 @@ impl Witness for Sent {
             let noted = self.witness.sending(sending).await?;
             if let Carried::Conversation(request) = sending.of {
                 let tokens = tokens::of_request(request);
-                *self.tokens.lock().unwrap_or_else(PoisonError::into_inner) = Some(tokens);
+                self.tokens.lock().unwrap_or_else(PoisonError::into_inner).push_back(tokens);
             }
             Ok(noted)
         })
@@ -46,7 +47,7 @@ impl Witness for Sent {
 }
 
 /// What one attempt came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Attempt {
     /// Tokens that were sent, estimated.
     pub sent: u64,
@@ -116,7 +117,7 @@ mod tests {
     fn after(events: &[Event]) -> Attempt {
         let mut tab = Tab::default();
         let sent = tab.open(Arc::new(()));
-        *sent.tokens.lock().unwrap() = Some(7);
+        sent.tokens.lock().unwrap().push_back(7);
         events.iter().for_each(|event| tab.take(event));
         tab.settle().unwrap()
     }
@@ -149,12 +150,14 @@ mod tests {
         assert_eq!(tab.settle(), None);
         let sent = tab.open(Arc::new(()));
         assert_eq!(tab.settle(), None);
-        *sent.tokens.lock().unwrap() = Some(7);
+        sent.tokens.lock().unwrap().push_back(7);
         tab.take(&text("A"));
         assert_eq!(tab.settle().unwrap().arrived, 1);
         assert_eq!(tab.settle(), None);
-        *sent.tokens.lock().unwrap() = Some(8);
+        sent.tokens.lock().unwrap().push_back(8);
+        sent.tokens.lock().unwrap().push_back(9);
         let again = tab.settle().unwrap();
         assert_eq!((again.sent, again.arrived, again.may_cost), (8, 0, false));
+        assert_eq!(tab.settle().unwrap().sent, 9, "it had left before the end of the other was heard of");
     }
 }

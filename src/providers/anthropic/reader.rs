@@ -312,7 +312,8 @@ mod tests {
             [
                 Event::Created { response_id: "msg_1".into() },
                 Event::Reasoning,
-                Event::Thought("hm".into()),
+                Event::Thought("h".into()),
+                Event::Thought("m".into()),
                 Event::Item(raw::wrap(Protocol::Anthropic, &thought)),
                 Event::Text("Let me see.".into()),
                 Event::CallStarted { call_id: call_id.clone(), name: "look".into() },

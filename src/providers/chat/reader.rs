@@ -343,7 +343,7 @@ mod tests {
         for thought in [field("reasoning"), field("reasoning_content"), say("<think>hm</think>")] {
             assert_eq!(
                 heard(&[&thought, &say("A"), STOP]),
-                ["Reasoning", "A", "finished None "],
+                ["Reasoning", "Thought", "A", "finished None "],
                 "{thought}"
             );
         }
@@ -353,7 +353,7 @@ mod tests {
             ["hm", "Reasoning", "TakenBack", "A", "finished None "]
         );
         let only = heard(&[&say("<think>hm"), STOP]);
-        assert!(only[1].contains("gave no answer"), "{only:?}");
+        assert!(only[2].contains("gave no answer"), "{only:?}");
     }
 
     #[test]

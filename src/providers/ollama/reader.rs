@@ -120,7 +120,8 @@ mod tests {
             r#"{"message":{"content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":3}"#,
         ]);
         assert_eq!(progress, Progress::Ended);
-        assert_eq!(events[..2], [Event::Reasoning, Event::Text("A".into())]);
+        let thought = Event::Thought("hm".into());
+        assert_eq!(events[..3], [Event::Reasoning, thought, Event::Text("A".into())]);
         let calls: Vec<&CallId> = events
             .iter()
             .filter_map(|e| if let Event::Call { call_id, .. } = e { Some(call_id) } else { None })

@@ -167,14 +167,12 @@ impl Remote {
     /// Asks for as long as an answer may take.
     async fn ask_in_time(&self, exchange: &Exchange<'_>) -> Result<(), Failure> {
         let total = self.limits(&self.body(exchange.request)).total;
-        match timeout(total, self.ask(exchange)).await {
-            Ok(answered) => answered,
-            Err(_) => {
-                // Whoever has heard nothing of an answer has to know that there may have been one.
-                let _ = exchange.out.send(Event::Lost);
-                Err(Problem::TooLong(total).failure(&self.server, &exchange.request.model, None))
-            }
+        if let Ok(answered) = timeout(total, self.ask(exchange)).await {
+            return answered;
         }
+        // Whoever has heard nothing of an answer has to know that there may have been one.
+        let _ = exchange.out.send(Event::Lost);
+        Err(Problem::TooLong(total).failure(&self.server, &exchange.request.model, None))
     }
 }
 

@@ -451,6 +451,7 @@ pub(super) fn thousands(n: usize) -> String {
 mod tests {
     use crate::config::money::Budget;
     use crate::domain::conversation::Usage;
+    use crate::tui::conversation::State;
     use crate::tui::msg::Msg;
     use crate::tui::tests::Author;
     use crate::workbench::money::{Month, Standing};
@@ -479,5 +480,27 @@ mod tests {
         author.app.look.tier_status = false;
         author.lay_out();
         assert!(!author.sees().contains("flex asked,"));
+    }
+
+    #[test]
+    fn an_answer_that_was_stopped_ends_with_what_it_cost_too_and_what_nobody_knows_is_said() {
+        let mut author = Author::at(200, 50);
+        author.asks("What should I remember about Adrian?");
+        let turn = author.app.chat.turns.last_mut().unwrap();
+        turn.state = State::Cancelled;
+        turn.model = "gpt-5-mini".into();
+        let usage = Usage { input_tokens: Some(8_400), output_tokens: Some(12), ..Usage::default() };
+        turn.usage = Usage { cost: Some(0.0021), estimated: true, ..usage };
+        turn.touch();
+        author.lay_out();
+        author.sees_words("gpt-5-mini \u{b7} about 8.4k in \u{b7} 12 out \u{b7} about $0.0021");
+        let turn = author.app.chat.turns.last_mut().unwrap();
+        turn.usage = Usage { at_least: Some(0.5), unpriced: 2, ..usage };
+        turn.touch();
+        let month = Month { dollars: 4.8, responses: 9, unpriced: 2, estimated: 1, ..Month::default() };
+        author.happens(Msg::Standing(Box::new(Standing { month, budget: Budget::default() })));
+        author.sees_words("12 out \u{b7} at least $0.50; 2 requests of unknown cost");
+        author.sees_words("at least about $4.80 this month, 2 requests of unknown cost");
+        author.sees_words("at least $0.50; 2 requests of unknown cost here");
     }
 }

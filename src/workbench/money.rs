@@ -87,13 +87,14 @@ impl Workbench {
                 ..own
             });
         }
-        // A server on this machine runs the model itself. Where it is a proxy that bills, the author has to name its prices.
-        if provider == OFFLINE || host.is_some_and(is_loopback) {
+        if provider == OFFLINE {
             return Some(Prices::free());
         }
         // What the server said itself is younger than a list that was shipped.
         let told = self.told_prices(provider, model).map(|told| Prices { web_search, ..told });
-        told.or_else(|| Some(prices::listed(host?, model)?.prices))
+        // A server on this machine runs the model itself. Where it is a proxy that bills and does not say so, the author has to.
+        let here = || host.is_some_and(is_loopback).then(Prices::free);
+        told.or_else(here).or_else(|| Some(prices::listed(host?, model)?.prices))
     }
 
     /// Returns what this month has cost over all books, and the budget. What can't be read counts as nothing spent.

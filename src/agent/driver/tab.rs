@@ -118,7 +118,9 @@ mod tests {
         let mut tab = Tab::default();
         let sent = tab.open(Arc::new(()));
         sent.tokens.lock().unwrap().push_back(7);
-        events.iter().for_each(|event| tab.take(event));
+        for event in events {
+            tab.take(event);
+        }
         tab.settle().unwrap()
     }
 

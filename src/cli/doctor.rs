@@ -148,8 +148,8 @@ fn of_spending(spending: &Value) -> String {
     let (unpriced, estimated) =
         (month["unpriced"].as_u64().unwrap_or(0), month["estimated"].as_u64().unwrap_or(0));
     let at_least = if unpriced > 0 { "at least " } else { "" };
-    let about = if estimated > 0 { "about " } else { "" };
     let spent = amount(&month["dollars"]).unwrap_or_default();
+    let about = if estimated > 0 && spent.starts_with('$') { "about " } else { "" };
     let mut out = format!("Spent this month: {at_least}{about}{spent}");
     if unpriced > 0 {
         out.push_str(&format!(", and {}", of_unknown_cost(unpriced)));

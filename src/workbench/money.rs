@@ -218,11 +218,15 @@ impl Unwritten {
     fn sums(&self, turn: Option<&TurnId>) -> (Month, f64) {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let now = crate::store::now();
-        let mut month = self.spending.month(&now).unwrap_or_default();
-        let kept = turn.and_then(|_| self.spending.lines(&now).ok()).unwrap_or_default();
-        lines.iter().for_each(|line| month.add(line));
-        let of_turn = kept.iter().chain(lines.iter()).filter(|line| Some(&line.turn) == turn);
-        let of_turn = of_turn.map(|line| line.usage.known()).sum();
+        let kept = self.spending.lines(&now).unwrap_or_default();
+        let mut month = Month::of(&now);
+        let mut of_turn = 0.0;
+        for line in kept.iter().chain(lines.iter()) {
+            month.add(line);
+            if Some(&line.turn) == turn {
+                of_turn += line.usage.known();
+            }
+        }
         (month, of_turn)
     }
 

@@ -7,7 +7,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use crate::domain::passage::count_words;
-use crate::domain::price::cost_in_words;
+use crate::domain::price::{cost_in_words, dollars};
 use crate::domain::usage::Usage;
 use crate::workbench::money::Month;
 use crate::workbench::{Member, read_to};
@@ -250,8 +250,10 @@ fn status_parts(app: &App) -> Vec<String> {
         return parts;
     }
     let here: Usage = app.chat.turns.iter().map(|turn| turn.usage).sum();
-    if here.known() > 0.0 || here.unknown() > 0 {
-        parts.extend(cost_in_words(&here).map(|cost| format!("{cost} here")));
+    match (here.unknown(), here.known()) {
+        (0, known) if known > 0.0 => parts.extend(cost_in_words(&here).map(|cost| format!("{cost} here"))),
+        (0, _) => {}
+        (unknown, known) => parts.push(format!("at least {} here, {unknown} unknown", dollars(known))),
     }
     with_month(app, parts)
 }
@@ -263,7 +265,10 @@ fn with_month(app: &App, mut parts: Vec<String>) -> Vec<String> {
         if standing.warns() {
             parts.push(format!("\u{26a0} {}", standing.words()));
         } else {
-            let unknown = standing.unknown().map(|words| format!(", {words}")).unwrap_or_default();
+            let unknown = match standing.month.unpriced {
+                0 => String::new(),
+                n => format!(", {n} unknown"),
+            };
             parts.insert(0, format!("{} this month{unknown}", standing.sum()));
         }
     }

@@ -500,7 +500,10 @@ mod tests {
         let month = Month { dollars: 4.8, responses: 9, unpriced: 2, estimated: 1, ..Month::default() };
         author.happens(Msg::Standing(Box::new(Standing { month, budget: Budget::default() })));
         author.sees_words("12 out \u{b7} at least $0.50; 2 requests of unknown");
-        author.sees_words("at least about $4.80 this month, 2 unknown");
         author.sees_words("at least $0.50 here, 2 unknown");
+        // The month gives way where there is no room for both.
+        author.app.chat.turns.last_mut().unwrap().usage = Usage::default();
+        author.lay_out();
+        author.sees_words("at least about $4.80 this month, 2 unknown");
     }
 }

@@ -17,3 +17,4 @@ pub mod price;
 pub mod privacy;
 pub mod safe_text;
 pub mod story_date;
+pub mod usage;

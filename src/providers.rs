@@ -170,6 +170,8 @@ pub enum Event {
     Text(String),
     /// The model thinks; its words are not shown.
     Reasoning,
+    /// What it thinks, as far as it is told. It is never shown, but paid for.
+    Thought(String),
     /// All words of this answer so far were thoughts: only their end had a mark.
     TakenBack,
     /// The provider searched the web for the model. What it found is neither canon nor anything that a tool of ours returned.
@@ -202,6 +204,8 @@ pub enum Event {
     },
     /// An output item, complete, as the server sent it.
     Item(Value),
+    /// The request had left, and nothing of an answer came: the server may have worked on it, and may take money for it.
+    Lost,
     /// It goes wrong, and a new attempt begins after a wait.
     Retry(Retry),
     /// The tier that the server really used.

@@ -238,7 +238,11 @@ fn the_json_of_a_turn_keeps_its_contract() {
     assert_eq!(turn["answer"], "She saw it: \u{201c}Mira Okafor noticed the lamp.\u{201d} Done.");
     assert_eq!((&turn["provider"], &turn["model"]), (&json!("openai"), &json!("gpt-x")));
     assert_eq!((&turn["persona"], &turn["rounds"]), (&json!("developmental-editor"), &json!(1)));
-    assert_eq!(turn["usage"], json!({ "input_tokens": 200, "output_tokens": 20, "cost": null }));
+    assert_eq!(
+        turn["usage"],
+        json!({ "input_tokens": 200, "output_tokens": 20, "cost": 0.0 }),
+        "a server on this machine"
+    );
     assert_eq!(turn["error"], Value::Null);
     let tool = &turn["tools"][0];
     assert_eq!((&tool["name"], &tool["status"]), (&json!("get_character_context"), &json!("done")));
@@ -630,6 +634,12 @@ fn an_interrupt_or_a_request_to_end_ends_the_turn_with_130_and_keeps_what_arrive
         let sent =
             std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
+        let told = next();
+        assert_eq!(
+            (&told["event"], &told["estimated"]),
+            (&json!("usage"), &Value::Null),
+            "free on this machine"
+        );
         let last = next();
         assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
         assert_eq!((&last["error"]["kind"], &last["cut_off"]), (&json!("cancelled"), &json!(true)));

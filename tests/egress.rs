@@ -226,11 +226,15 @@ fn a_turn_that_is_stopped_has_its_end_in_the_ledger() {
 fn texts_for_searching_by_meaning_are_in_the_ledger_and_private_ones_are_not_sent() {
     let folders = planted();
     std::fs::create_dir_all(folders.root().join("config")).unwrap();
-    std::fs::write(folders.root().join("config/config.toml"), "[search]\nembeddings = 'small'\n").unwrap();
+    std::fs::write(
+        folders.root().join("config/config.toml"),
+        "[search]\nembeddings = 'small'\n[prices.small]\ninput = 100\noutput = 0\n",
+    )
+    .unwrap();
     let server = Server::start(|n, body| match body["input"].as_array() {
         Some(texts) if body["encoding_format"].is_string() => {
             let data: Vec<_> = texts.iter().map(|_| json!({ "embedding": [1.0, 0.5] })).collect();
-            Reply::Refuse(200, json!({ "data": data }))
+            Reply::Refuse(200, json!({ "data": data, "usage": { "prompt_tokens": 50, "total_tokens": 50 } }))
         }
         _ if n == 0 => Reply::Call("search_knowledge", json!({ "query": "who counts", "limit": null })),
         _ => Reply::Say("Tobias does."),
@@ -243,6 +247,10 @@ fn texts_for_searching_by_meaning_are_in_the_ledger_and_private_ones_are_not_sen
     assert!(received[1].raw.contains(PROSE), "the texts were sent, as the author switched it on");
     let sent = &ledger::lines(&folders)[1].0;
     assert!(sent["turn"].is_string() && sent["spans"].as_array().unwrap().len() > 4, "{sent}");
+    let end = ledger::lines(&folders)[1].1.clone().unwrap();
+    assert_eq!(end["usage"]["input_tokens"], 50);
+    let month = folders.run(&["doctor", "--json"]).ok().json()["spending"]["month"].clone();
+    assert_eq!((&month["dollars"], &month["responses"]), (&json!(0.01), &json!(2)), "vectors are paid for");
 }
 
 #[test]

@@ -65,23 +65,148 @@ fn every_response_is_priced_by_the_tier_that_was_given_and_summed_up_over_all_bo
     assert_eq!((&month["responses"], &month["unpriced"]), (&json!(4), &json!(0)));
 }
 
+/// A server somewhere else that nobody has a price of: the test's own stands for it as a proxy.
+const FAR: &str = "[provider]\nname = 'far'\n[providers.far]\nbase_url = 'http://models.example/v1'\nwire = 'chat'\nmodel = 'm'\n";
+
+fn run_far(folders: &Folders, server: &Server, arguments: &[&str]) -> Ran {
+    let proxy = server.base.trim_end_matches("/v1");
+    ran(folders.command(arguments).env("HTTP_PROXY", proxy))
+}
+
+fn month(folders: &Folders) -> Value {
+    folders.run(&["doctor", "--json"]).ok().json()["spending"]["month"].clone()
+}
+
 #[test]
 fn a_price_that_is_not_known_is_said_and_not_guessed() {
-    let folders = with_settings("[budget]\nrefuse = 5\n");
+    let folders = with_settings(&format!("{FAR}[budget]\nwarn = 5\n"));
     let server = Server::start(|_, _| Reply::Say("Yes."));
-    let ran = folders.run_at(&server.base, &["ask", "Is she?", "--json"]).ok();
-    assert_eq!(ran.json()["usage"]["cost"], Value::Null, "another server than OpenAI's has no list here");
-    assert!(
-        ran.err.contains("price of gpt-5-mini is not known") && ran.err.contains("[prices."),
-        "{}",
-        ran.err
-    );
+    let asked = run_far(&folders, &server, &["ask", "Is she?"]).ok();
+    let said = ["price of m is not known", "[prices.\"m\"]", "100 tokens in, 10 tokens out, cost unknown"];
+    assert!(said.iter().all(|words| asked.err.contains(words)), "{}", asked.err);
+    let again = run_far(&folders, &server, &["ask", "Is she?", "--json", "--session", "last"]).ok().json();
+    assert_eq!((&again["usage"]["cost"], &again["usage"]["unpriced"]), (&Value::Null, &json!(1)));
     let doctor = folders.run(&["doctor"]).ok();
-    assert!(
-        doctor.out.contains("1 answer whose price is not known (budget refuses beyond $5.00)"),
-        "{}",
-        doctor.out
+    let said = "Spent this month: at least $0, and 2 requests of unknown cost (budget warns from $5.00)";
+    assert!(doctor.out.contains(said), "{}", doctor.out);
+    let sessions = folders.run(&["sessions", "list"]).ok();
+    assert!(sessions.out.contains("220 tokens, cost unknown"), "{}", sessions.out);
+    // From now on it is known: what was before is not.
+    folders.write("../config/config.toml", &format!("{FAR}[prices.m]\ninput = 1\noutput = 2\n"));
+    run_far(&folders, &server, &["ask", "Still?", "--session", "last"]).ok();
+    let sessions = folders.run(&["sessions", "list"]).ok();
+    assert!(sessions.out.contains("at least $0.0001; 2 requests of unknown cost"), "{}", sessions.out);
+    assert_eq!(month(&folders)["unpriced"], 2);
+    let report = folders.run(&["provenance", "report"]).ok();
+    assert!(report.out.contains("2 requests of unknown cost"), "{}", report.out);
+}
+
+#[test]
+fn a_budget_that_refuses_sends_nothing_of_unknown_cost_unless_that_is_allowed() {
+    let folders = with_settings(&format!("{FAR}[budget]\nrefuse = 5\n"));
+    let server = Server::start(|_, _| Reply::Say("Yes."));
+    let refused = run_far(&folders, &server, &["ask", "Is she?", "--json"]);
+    assert_eq!(refused.code, 1, "{}", refused.err);
+    let error = refused.json()["error"].clone();
+    assert!(error["message"].as_str().unwrap().contains("price of m is not known"), "{error}");
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.contains("[prices.\"m\"]") && hint.contains("unknown = \"allow\""), "{hint}");
+    assert!(server.received().is_empty(), "nothing was sent");
+    folders.write("../config/config.toml", &format!("{FAR}[budget]\nrefuse = 5\nunknown = 'allow'\n"));
+    let allowed = run_far(&folders, &server, &["ask", "Is she?"]).ok();
+    assert!(allowed.err.contains("price of m is not known") && allowed.err.contains("cost unknown"));
+    folders.write("../config/config.toml", "[budget]\nrefuse = 0.0001\n");
+    folders.run_at(&server.base, &["ask", "Is she?"]).ok();
+    assert_eq!(server.received().len(), 2, "a server on this machine costs nothing");
+}
+
+#[test]
+fn answers_that_break_off_are_paid_for_by_an_estimate_until_the_budget_refuses() {
+    let limits = "[options]\nmax_output_tokens = 100\n[budget]\nrefuse = 0.02\n";
+    let folders = with_settings(&(PRICES.to_owned() + limits));
+    let server = Server::start(|_, _| Reply::Break("She keeps the harbour books and "));
+    let broken = folders.run_at(&server.base, &["ask", "Who is she?", "--json"]);
+    assert_eq!(broken.code, 3, "{}", broken.err);
+    let usage = broken.json()["usage"].clone();
+    assert_eq!(usage["estimated"], true, "{usage}");
+    let (input, output) = (usage["input_tokens"].as_f64().unwrap(), usage["output_tokens"].as_f64().unwrap());
+    assert!(input > 1_000.0 && (5.0..10.0).contains(&output), "{usage}");
+    near(&usage["cost"], (input + 2.0 * output) / 1e6);
+    let again = folders.run_at(&server.base, &["ask", "Who is she?"]);
+    assert!(again.err.contains("tokens in") && again.err.contains("about $0.0"), "{}", again.err);
+    assert_eq!((&month(&folders)["responses"], &month(&folders)["estimated"]), (&json!(2), &json!(2)));
+    let doctor = folders.run(&["doctor"]).ok();
+    assert!(doctor.out.contains("Spent this month: about $0.0"), "{}", doctor.out);
+    let mut asked = 2;
+    while folders.run_at(&server.base, &["ask", "Who is she?"]).code == 3 {
+        asked += 1;
+        assert!(asked < 20, "a budget can be passed by answers that break off");
+    }
+    assert_eq!(server.received().len(), asked, "then nothing is sent any more");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_answer_that_is_stopped_ends_with_what_it_cost_by_an_estimate() {
+    let folders = with_settings(PRICES);
+    let server = Server::start(|n, _| if n == 0 { Reply::Stall("She keeps the ") } else { Reply::Silence });
+    let stop = || {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_scritorio"));
+        command.env_clear().envs(folders.environment()).current_dir(folders.book());
+        command.env("OPENAI_API_KEY", KEY).env("OPENAI_BASE_URL", &server.base);
+        let piped = std::process::Stdio::piped;
+        let child = command.args(["ask", "Who?"]).stdout(piped()).stderr(piped()).spawn().unwrap();
+        server.wait();
+        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for told in [stop(), stop()] {
+        assert!(told.contains(" tokens in, ") && told.contains(", about $0.0"), "{told}");
+    }
+    assert_eq!((&month(&folders)["responses"], &month(&folders)["estimated"]), (&json!(2), &json!(2)));
+}
+
+#[test]
+fn what_is_refused_at_the_door_costs_nothing() {
+    let folders = with_settings(&(PRICES.to_owned() + "[network]\nretry_wait = 0.001\n"));
+    let server = Server::start(|n, _| {
+        let status = [401, 400, 429, 500][n.min(3)];
+        Reply::Refuse(status, json!({ "error": { "message": "no", "code": "insufficient_quota" } }))
+    });
+    for _ in 0..4 {
+        let refused = folders.run_at(&server.base, &["ask", "Who?", "--json"]);
+        assert_eq!((refused.code, &refused.json()["usage"]["cost"]), (3, &Value::Null), "{}", refused.out);
+    }
+    let nobody = folders.run_at("http://127.0.0.1:1/v1", &["ask", "Who?"]);
+    assert!(nobody.code == 3 && !nobody.err.contains("tokens in"), "{}", nobody.err);
+    assert_eq!(month(&folders)["responses"], 0);
+}
+
+#[test]
+fn an_answer_without_a_count_is_estimated_and_searches_of_the_web_are_charged() {
+    let folders = with_settings(&(PRICES.to_owned() + "web_search = 10\n[options]\nweb_search = true\n"));
+    let body = include_str!("captures/web_search.responses.sse");
+    let uncounted = body.replace("\"usage\"", "\"no_usage\"");
+    let server = Server::start(move |n, _| {
+        let body = if n == 0 { body } else { &uncounted };
+        Reply::Bytes(format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{body}").into())
+    });
+    let counted = folders.run_at(&server.base, &["ask", "Where?", "--json"]).ok().json();
+    near(&counted["usage"]["cost"], 0.01 + (5.0 + 2.0 * 2.0) / 1e6);
+    assert_eq!(
+        (&counted["usage"]["web_searches"], &counted["usage"]["estimated"]),
+        (&json!(1), &Value::Null)
     );
+    let estimated = folders.run_at(&server.base, &["ask", "Where?"]).ok();
+    assert!(
+        estimated.err.contains("about $0.0") && estimated.err.contains(" with 1 web search"),
+        "{}",
+        estimated.err
+    );
+    let spent = month(&folders);
+    assert!(spent["dollars"].as_f64().unwrap() > 0.021, "{spent}");
 }
 
 #[test]

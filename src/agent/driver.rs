@@ -5,6 +5,7 @@
 //! decides what comes next: the machine does.
 
 mod stream;
+mod tab;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::event::{Ended, TurnEvent, TurnEventKind};
 use super::machine::{Call, Effect, Input, Machine, Plan};
 use super::rows::Rows;
-use super::{FirstRound, TurnSetup, context, request};
+use super::{FirstRound, TurnSetup, Used, context, request};
 use crate::domain::conversation::{Failure, ToolStatus, Turn, TurnStatus, Usage};
 use crate::domain::passage::sha256_hex;
 use crate::domain::safe_text;
@@ -25,6 +26,7 @@ use crate::proposal::Proposal;
 use crate::providers::{Event, ToolChoice, leave_out};
 use crate::tools::{Material, Outcome, Seen, ToolError};
 use stream::Stream;
+use tab::{Attempt, Tab};
 
 /// A running turn.
 pub struct Running {
@@ -62,6 +64,8 @@ struct Driver {
     material: Vec<Material>,
     proposals: Vec<Proposal>,
     usage: Usage,
+    /// What the request under way has used so far.
+    tab: Tab,
     tier: Option<String>,
     /// The tier that the response used which arrives now.
     tier_of_response: Option<String>,
@@ -91,6 +95,7 @@ impl Driver {
             material: vec![],
             proposals: vec![],
             usage: Usage::default(),
+            tab: Tab::default(),
             tier: None,
             tier_of_response: None,
             response_id: None,
@@ -149,10 +154,11 @@ impl Driver {
         self.drop_oldest();
         let kept = self.machine.kept();
         let request = request::request(&self.setup, self.machine.items(), kept, choice);
-        if let Err(failure) = self.setup.purse.allow(&request, self.usage.cost) {
+        if let Err(failure) = self.setup.purse.allow(&request) {
             self.refused = Some(failure);
         } else if !self.cancel.is_cancelled() {
-            let (provider, witness) = (self.setup.provider.clone(), self.setup.witness.clone());
+            let (provider, witness) =
+                (self.setup.provider.clone(), self.tab.open(self.setup.witness.clone()));
             self.stream = Some(Stream::open(provider, request, witness));
         }
     }
@@ -255,17 +261,46 @@ impl Driver {
                 }
             }
         }
+        if let Some(attempt) = self.tab.settle() {
+            self.book(Usage::default(), attempt);
+        }
         inputs.push(Input::Cancelled);
         inputs
     }
 
+    /// Notes what an attempt used, whether its server told or not.
+    fn book(&mut self, told: Usage, attempt: Attempt) {
+        let web_searches = told.web_searches.max(attempt.web_searches);
+        let tier = self.tier_of_response.take();
+        let used = Used {
+            told: Usage { web_searches, ..told },
+            sent: attempt.sent,
+            arrived: attempt.arrived,
+            tier: tier.as_deref(),
+        };
+        self.usage = self.usage + self.setup.purse.spent(&used);
+        self.tell(TurnEventKind::Usage(self.usage));
+    }
+
+    /// Notes what an attempt used that came to nothing, unless it was refused at the door.
+    fn book_in_vain(&mut self) {
+        if let Some(attempt) = self.tab.settle().filter(|attempt| attempt.may_cost) {
+            self.book(Usage::default(), attempt);
+        }
+    }
+
     /// Passes on what concerns the front end alone.
     fn note(&mut self, input: &Input) {
+        if matches!(input, Input::Broken(_)) {
+            self.book_in_vain();
+        }
         let Input::Heard(event) = input else { return };
+        self.tab.take(event);
         match event {
             Event::Created { response_id } => self.response_id = Some(response_id.clone()),
             Event::Reasoning => self.tell(TurnEventKind::Reasoning),
             Event::Retry(retry) => {
+                self.book_in_vain();
                 (self.response_id, self.tier_of_response) = (None, None);
                 self.left_out = retry.left_out;
                 self.tell(TurnEventKind::Retry(retry.clone()));
@@ -279,11 +314,13 @@ impl Driver {
                 self.tell(TurnEventKind::Tier(tier.clone()));
             }
             Event::Finished { usage, .. } => {
-                self.usage =
-                    self.usage + self.setup.purse.spent(*usage, self.tier_of_response.take().as_deref());
-                self.tell(TurnEventKind::Usage(self.usage));
+                // The offline reader sends nothing.
+                let attempt = self.tab.settle().unwrap_or_default();
+                self.book(*usage, attempt);
             }
             Event::Text(_)
+            | Event::Thought(_)
+            | Event::Lost
             | Event::TakenBack
             | Event::CallStarted { .. }
             | Event::CallArguments { .. }
@@ -603,14 +640,14 @@ mod tests {
     async fn the_purse_is_asked_before_the_text_goes_inline_too() {
         struct Once(Mutex<u32>);
         impl Purse for Once {
-            fn allow(&self, _: &Request, _: Option<f64>) -> Result<(), Failure> {
+            fn allow(&self, _: &Request) -> Result<(), Failure> {
                 let mut asked = self.0.lock().unwrap();
                 *asked += 1;
                 if *asked > 1 { Err(failure()) } else { Ok(()) }
             }
 
-            fn spent(&self, usage: Usage, _: Option<&str>) -> Usage {
-                usage
+            fn spent(&self, used: &Used<'_>) -> Usage {
+                used.told
             }
         }
         let provider = Arc::new(Scripted::new([vec![Step::Fail(failure())]]).toolless());
@@ -749,7 +786,7 @@ mod tests {
             let mut script = said([text("She "), text("ke")]);
             script.extend(last);
             let (told, ended) = finish(start(turn(&scripted([script])))).await;
-            assert_eq!(told, ["round 1 of 4", "text She ", "text ke"]);
+            assert_eq!(told, ["round 1 of 4", "text She ", "text ke", "usage None"]);
             let TurnStatus::Failed(failure) = &ended.turn.status else { panic!("it failed") };
             assert_eq!((failure.kind, Some(failure)), (kind, ended.failure.as_ref()));
             assert!(!failure.message.is_empty() && !failure.hint.is_empty());
@@ -762,13 +799,12 @@ mod tests {
     struct OneRequest;
 
     impl Purse for OneRequest {
-        fn allow(&self, request: &Request, spent: Option<f64>) -> Result<(), Failure> {
-            assert!(!request.items.is_empty());
-            if spent.is_none() { Ok(()) } else { Err(failure()) }
+        fn allow(&self, request: &Request) -> Result<(), Failure> {
+            if request.tools_ran() { Err(failure()) } else { Ok(()) }
         }
 
-        fn spent(&self, usage: Usage, tier: Option<&str>) -> Usage {
-            Usage { cost: Some(if tier == Some("flex") { 0.5 } else { 1.0 }), ..usage }
+        fn spent(&self, used: &Used<'_>) -> Usage {
+            Usage { cost: Some(if used.tier == Some("flex") { 0.5 } else { 1.0 }), ..used.whole() }
         }
     }
 
@@ -791,6 +827,62 @@ mod tests {
         assert_eq!(ended.turn.usage.cost, Some(0.5), "by the tier that was given");
         assert_eq!(ended.turn.tier_asked.as_deref(), Some("flex"));
         assert_eq!(ended.turn.tools[0].status, ToolStatus::Done);
+    }
+
+    /// A turn with a purse that prices everything; how it ended, and what was told of its usage last.
+    async fn paid(script: Vec<Step>, cancel_after: Option<usize>) -> (Usage, Vec<String>) {
+        let mut setup = turn(&scripted([script]));
+        setup.purse = Arc::new(OneRequest);
+        let mut running = start(setup);
+        if let Some(events) = cancel_after {
+            for _ in 0..events {
+                running.events.recv().await.unwrap();
+            }
+            running.cancel.cancel();
+        }
+        let (told, ended) = finish(running).await;
+        (ended.turn.usage, told)
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_stopped_or_breaks_off_is_paid_for_by_an_estimate() {
+        let words = "She keeps the harbour books. ";
+        let heard = crate::providers::tokens::estimate(words);
+        let mut stopped = said([text(words)]);
+        stopped.push(Step::Hang);
+        let mut thinking = said([Event::Reasoning, Event::Thought(words.into())]);
+        thinking.push(Step::Hang);
+        let broken = [said([text(words)]), vec![Step::Fail(failure())]].concat();
+        for (script, cancel_after) in [(stopped, Some(2)), (thinking, Some(2)), (broken, None)] {
+            let (usage, told) = paid(script, cancel_after).await;
+            assert!(usage.estimated, "{usage:?}");
+            assert!(usage.input_tokens.unwrap() > 100, "{usage:?}");
+            assert_eq!((usage.output_tokens, usage.cost), (Some(heard), Some(1.0)));
+            assert!(told.last().unwrap().starts_with("usage Some"), "{told:?}");
+        }
+        let (usage, _) = paid(vec![Step::Hang], Some(1)).await;
+        assert_eq!((usage.estimated, usage.output_tokens), (true, Some(0)), "the server has the request");
+    }
+
+    #[tokio::test]
+    async fn what_is_refused_at_the_door_costs_nothing_and_what_is_lost_may() {
+        let (usage, _) = paid(vec![Step::Fail(failure())], None).await;
+        assert_eq!(usage, Usage::default());
+        let again = said([Event::Retry(retry("busy", 0)), Event::Retry(retry("busy", 0))]);
+        let (usage, _) = paid([again, vec![Step::Fail(failure())]].concat(), None).await;
+        assert_eq!(usage, Usage::default());
+        let lost = [said([Event::Lost]), vec![Step::Fail(failure())]].concat();
+        let (usage, _) = paid(lost, None).await;
+        assert_eq!((usage.cost, usage.estimated, usage.output_tokens), (Some(1.0), true, Some(0)));
+    }
+
+    #[tokio::test]
+    async fn an_answer_without_a_count_of_its_tokens_is_estimated_and_searches_are_counted() {
+        let search = || Event::WebSearch { query: "gulls".into() };
+        let (usage, _) = paid(said([search(), search(), text("So."), truncated("length")]), None).await;
+        assert_eq!((usage.estimated, usage.web_searches), (true, 2));
+        let (usage, _) = paid(said([text("So."), finished()]), None).await;
+        assert_eq!((usage.estimated, usage.input_tokens, usage.output_tokens), (false, Some(10), Some(2)));
     }
 
     #[tokio::test]

@@ -164,7 +164,12 @@ impl Machine {
             Event::Finished { truncated, .. } => return self.finish(response, truncated, effects),
             // The id of an attempt that failed names no answer.
             Event::Retry(_) => response.id = None,
-            Event::Text(_) | Event::Reasoning | Event::WebSearch { .. } | Event::Tier(_) => {}
+            Event::Text(_)
+            | Event::Reasoning
+            | Event::Thought(_)
+            | Event::Lost
+            | Event::WebSearch { .. }
+            | Event::Tier(_) => {}
         }
         Phase::Hearing(response)
     }

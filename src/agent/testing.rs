@@ -13,7 +13,7 @@ use crate::domain::conversation::{Failure, FailureKind, Usage};
 use crate::domain::ids::{BookPath, CallId, SessionId, TurnId};
 use crate::domain::manuscript::{Chapter, NumberFrom, StoryTime};
 use crate::domain::passage::count_words;
-use crate::providers::{BoxFuture, Event, Exchange, Options, Provider, Request, Retry};
+use crate::providers::{BoxFuture, Carried, Event, Exchange, Options, Provider, Request, Retry, Sending};
 use crate::tools::{Registry, Seen};
 
 pub const HARBOUR: &str = "---\ntitle: The Harbour\n---\n\nMira counted the gulls on the wall. “Seven,” she said — “and one that isn’t \
@@ -149,14 +149,21 @@ impl Provider for Scripted {
     }
 
     fn stream<'a>(&'a self, exchange: Exchange<'a>) -> BoxFuture<'a, Result<(), Failure>> {
-        let Exchange { request, out, cancel, .. } = exchange;
+        let Exchange { request, out, cancel, witness } = exchange;
         self.requests.lock().unwrap().push(request.clone());
         let script = self.scripts.lock().unwrap().pop_front().unwrap_or_default();
         Box::pin(async move {
+            let of = Carried::Conversation(request);
+            let sending = Sending { destination: "nowhere", provider: "scripted", body: "{}", of };
+            let _noted = witness.sending(sending).await?;
             for step in script {
                 match step {
                     Step::Say(event) => {
+                        let again = matches!(event, Event::Retry(_));
                         let _ = out.send(event);
+                        if again {
+                            let _noted = witness.sending(sending).await?;
+                        }
                     }
                     Step::UntilCancelled => cancel.cancelled().await,
                     Step::Hang => std::future::pending().await,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::agent::event::TurnEventKind;
 use crate::domain::conversation::{Turn, Usage};
-use crate::domain::price::dollars;
+use crate::domain::price::cost_in_words;
 use crate::proposal::Status;
 use crate::workbench::Ask;
 
@@ -83,15 +83,16 @@ pub(super) fn print(context: &Context, ran: Ran) -> Result<(), CliError> {
     ran.failure.map_or(Ok(()), |error| Err(CliError { told: true, ..error }))
 }
 
-/// What a turn used, as far as the server told, and what it cost.
+/// What a turn used, as the server told or by an estimate, and what it cost.
 fn tokens(turn: &Turn) -> Option<String> {
-    let Usage { input_tokens, cached_tokens, output_tokens, cost, .. } = turn.usage;
+    let Usage { input_tokens, cached_tokens, output_tokens, cost, estimated, .. } = turn.usage;
+    let about = if estimated { "about " } else { "" };
     let input = input_tokens.map(|n| match cached_tokens.unwrap_or(0) {
-        0 => format!("{n} tokens in"),
-        cached => format!("{n} tokens in ({cached} cached)"),
+        0 => format!("{about}{n} tokens in"),
+        cached => format!("{about}{n} tokens in ({cached} cached)"),
     });
     let output = output_tokens.map(|n| format!("{n} tokens out"));
-    let cost = cost.filter(|cost| *cost > 0.0).map(dollars);
+    let cost = cost_in_words(&turn.usage).filter(|_| cost != Some(0.0));
     let parts: Vec<_> = [input, output, cost, turn.tiers_that_differ()].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }

@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::domain::price::dollars;
+use crate::domain::price::{dollars, of_unknown_cost};
 use crate::tui::theme::Depth;
 use crate::workbench::Overrides;
 use crate::workbench::doctor::Report;
@@ -148,11 +148,14 @@ fn text(report: &Report) -> String {
 fn of_spending(spending: &Value) -> String {
     let amount = |value: &Value| value.as_f64().map(dollars);
     let (month, budget) = (&spending["month"], &spending["budget"]);
-    let mut out = format!("Spent this month: {}", amount(&month["dollars"]).unwrap_or_default());
-    match month["unpriced"].as_u64().unwrap_or(0) {
-        0 => {}
-        1 => out.push_str(", and 1 answer whose price is not known"),
-        n => out.push_str(&format!(", and {n} answers whose price is not known")),
+    let (unpriced, estimated) =
+        (month["unpriced"].as_u64().unwrap_or(0), month["estimated"].as_u64().unwrap_or(0));
+    let at_least = if unpriced > 0 { "at least " } else { "" };
+    let spent = amount(&month["dollars"]).unwrap_or_default();
+    let about = if estimated > 0 && spent.starts_with('$') { "about " } else { "" };
+    let mut out = format!("Spent this month: {at_least}{about}{spent}");
+    if unpriced > 0 {
+        out.push_str(&format!(", and {}", of_unknown_cost(unpriced)));
     }
     let limits = [("warns from", "warn"), ("refuses beyond", "refuse"), ("one question at most", "per_turn")];
     let set: Vec<String> = limits

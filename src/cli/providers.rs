@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::Args;
 use serde_json::json;
 
-use crate::domain::price::dollars;
+use crate::domain::price::cost_in_words;
 use crate::workbench::Overrides;
 use crate::workbench::servers::{self, Check, ProviderRow};
 
@@ -104,7 +104,7 @@ fn told(check: &Check) -> String {
     let pieces = if check.pieces == 1 { "1 piece".to_owned() } else { format!("{} pieces", check.pieces) };
     let _ = writeln!(out, "Answer: {pieces}{first}, whole after {} ms", check.ms);
     if let (Some(input), Some(output)) = (check.usage.input_tokens, check.usage.output_tokens) {
-        let cost = check.usage.cost.map(|cost| format!(", {}", dollars(cost))).unwrap_or_default();
+        let cost = cost_in_words(&check.usage).map(|cost| format!(", {cost}")).unwrap_or_default();
         let _ = writeln!(out, "Used: {input} tokens in, {output} out{cost}");
     }
     let _ = writeln!(out, "Next: {}", check.next);

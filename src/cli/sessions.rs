@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::domain::conversation::Usage;
 use crate::domain::ids::SessionId;
+use crate::domain::price::cost_in_words;
 use crate::workbench::sessions::Part;
 use crate::workbench::{Format, Overrides, Passage, SessionError, Summary, Workbench, member};
 
@@ -175,7 +176,7 @@ fn warn(summary: &Summary) {
 
 fn spent(usage: Usage) -> String {
     let tokens = usage.input_tokens.unwrap_or(0) + usage.output_tokens.unwrap_or(0);
-    let cost = usage.cost.map(|cost| format!("${cost:.4}"));
+    let cost = cost_in_words(&usage);
     let tokens = (tokens > 0).then(|| format!("{tokens} tokens"));
     [tokens, cost].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

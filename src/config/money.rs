@@ -16,6 +16,19 @@ pub struct Budget {
     pub refuse: Option<f64>,
     /// Nothing is sent that would, by an estimate, make one question cost more than this, all its rounds together.
     pub per_turn: Option<f64>,
+    /// What becomes of a request whose cost nobody knows, where `refuse` or `per_turn` is set.
+    pub unknown: Unknown,
+}
+
+/// What becomes of a request whose cost nobody knows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unknown {
+    /// It is not sent: nobody could say whether it keeps within the budget.
+    #[default]
+    Refuse,
+    /// It is sent all the same.
+    Allow,
 }
 
 impl Budget {
@@ -24,8 +37,18 @@ impl Budget {
         self.warn.is_some() || self.refuse.is_some() || self.per_turn.is_some()
     }
 
+    /// Whether a request whose cost nobody knows is not sent.
+    pub fn refuses_unknown(&self) -> bool {
+        (self.refuse.is_some() || self.per_turn.is_some()) && self.unknown == Unknown::Refuse
+    }
+
     pub(super) fn read(s: &Section<'_>) -> Result<Self, Problem> {
-        Ok(Self { warn: s.amount("warn")?, refuse: s.amount("refuse")?, per_turn: s.amount("per_turn")? })
+        let unknown = match s.word("unknown", &["refuse", "allow"])?.as_deref() {
+            Some("allow") => Unknown::Allow,
+            _ => Unknown::Refuse,
+        };
+        let (warn, refuse, per_turn) = (s.amount("warn")?, s.amount("refuse")?, s.amount("per_turn")?);
+        Ok(Self { warn, refuse, per_turn, unknown })
     }
 }
 
@@ -50,6 +73,8 @@ fn own(s: &Section<'_>) -> Result<OwnPrices, Problem> {
         flex: tier("flex")?,
         priority: tier("priority")?,
         standard: price(s)?,
+        priority_ratio: None,
+        web_search: s.amount("web_search")?,
         up_to: None,
         source: Source::Author,
     };
@@ -82,15 +107,25 @@ mod tests {
             output = 2
             flex = { input = 0.25, output = 1 }
             context = 32768
+            web_search = 12.5
         ";
         let (settings, warnings) = UserSettings::parse(text).unwrap();
         assert!(warnings.is_empty(), "{warnings:?}");
-        assert_eq!(settings.budget, Budget { warn: Some(5.0), refuse: Some(10.5), per_turn: None });
+        assert_eq!(settings.budget, Budget { warn: Some(5.0), refuse: Some(10.5), ..Budget::default() });
+        assert!(settings.budget.refuses_unknown());
         let own = &settings.prices["my-model"];
         assert_eq!((own.prices.standard.output, own.context), (2.0, Some(32_768)));
         assert_eq!(own.prices.at(Some("flex")).map(|flex| flex.input), Some(0.25));
         assert_eq!(own.prices.at(Some("priority")), None);
-        assert_eq!(own.prices.source, Source::Author);
+        assert_eq!((own.prices.web_search, &own.prices.source), (Some(12.5), &Source::Author));
+        let allows = |more: &str| {
+            let text = format!("[budget]\n{more}\nunknown = 'allow'\n");
+            let budget = UserSettings::parse(&text).unwrap().0.budget;
+            (budget.unknown, budget.refuses_unknown())
+        };
+        assert_eq!(allows("refuse = 1"), (Unknown::Allow, false));
+        let warns_only = UserSettings::parse("[budget]\nwarn = 1").unwrap().0.budget;
+        assert!(!warns_only.refuses_unknown());
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ids::{BookPath, CallId, ProposalId, TurnId};
+pub use super::usage::Usage;
 
 /// One question and everything that came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,7 +58,7 @@ pub struct Turn {
     /// Tier that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier_asked: Option<String>,
-    /// Tokens and cost, as far as the server told.
+    /// Tokens and cost, as the server told them or as they were estimated.
     #[serde(default)]
     pub usage: Usage,
     /// Id of the last response, where the server keeps state.
@@ -235,49 +236,6 @@ pub struct SelectionMeta {
     pub words: usize,
     /// SHA-256 of the selected text, lowercase hex.
     pub hash: String,
-}
-
-/// Tokens and cost. What a server did not say is `None`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Tokens of all requests of the turn.
-    pub input_tokens: Option<u64>,
-    /// Those of them that the server still had from before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cached_tokens: Option<u64>,
-    /// Those of them that the server keeps for later, where that has a price of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cache_write_tokens: Option<u64>,
-    /// Tokens of all answers of the turn, reasoning included.
-    pub output_tokens: Option<u64>,
-    /// Those of them that are reasoning.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reasoning_tokens: Option<u64>,
-    /// In US dollars, where the price is known.
-    pub cost: Option<f64>,
-}
-
-impl std::ops::Add for Usage {
-    type Output = Self;
-
-    /// Adds what is known; what neither told stays unknown. A sum with a part whose price is not known has none.
-    fn add(self, other: Self) -> Self {
-        fn both<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
-            match (a, b) {
-                (Some(a), Some(b)) => Some(a + b),
-                (known, None) | (None, known) => known,
-            }
-        }
-        let unpriced = |usage: &Self| usage.cost.is_none() && usage.output_tokens.is_some();
-        Self {
-            input_tokens: both(self.input_tokens, other.input_tokens),
-            cached_tokens: both(self.cached_tokens, other.cached_tokens),
-            cache_write_tokens: both(self.cache_write_tokens, other.cache_write_tokens),
-            output_tokens: both(self.output_tokens, other.output_tokens),
-            reasoning_tokens: both(self.reasoning_tokens, other.reasoning_tokens),
-            cost: both(self.cost, other.cost).filter(|_| !unpriced(&self) && !unpriced(&other)),
-        }
-    }
 }
 
 /// A quotation in an answer, and whether the book holds it.

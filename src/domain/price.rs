@@ -4,10 +4,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::conversation::Usage;
+use super::usage::Usage;
 
 /// Tokens that prices are given for.
 const MILLION: f64 = 1_000_000.0;
+
+/// Searches of the web that their fee is given for.
+const THOUSAND: f64 = 1_000.0;
 
 /// US dollars for a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -29,8 +32,28 @@ impl Price {
     /// Of a model on the author's own machine.
     pub const FREE: Self = Self { input: 0.0, cached_input: None, cache_write: None, output: 0.0 };
 
-    /// Returns what was used in US dollars; `None` where the server did not tell the tokens.
+    /// Whether nothing costs anything.
+    pub fn is_free(&self) -> bool {
+        let all = [Some(self.input), self.cached_input, self.cache_write, Some(self.output)];
+        all.into_iter().flatten().all(|price| price == 0.0)
+    }
+
+    /// Returns it multiplied.
+    #[must_use]
+    pub fn times(&self, factor: f64) -> Self {
+        Self {
+            input: self.input * factor,
+            cached_input: self.cached_input.map(|price| price * factor),
+            cache_write: self.cache_write.map(|price| price * factor),
+            output: self.output * factor,
+        }
+    }
+
+    /// Returns what the tokens cost in US dollars; `None` where nobody told them and they are not free.
     pub fn of(&self, usage: &Usage) -> Option<f64> {
+        if self.is_free() {
+            return Some(0.0);
+        }
         let (input, output) = (usage.input_tokens?, usage.output_tokens?);
         let cached = usage.cached_tokens.unwrap_or(0).min(input);
         let written = usage.cache_write_tokens.unwrap_or(0).min(input - cached);
@@ -58,6 +81,10 @@ pub struct Prices {
     pub flex: Option<Price>,
     /// On the priority tier; `None`: not known.
     pub priority: Option<Price>,
+    /// How many times the default tier the priority tier costs by a provider's list, for where its own price is not known.
+    pub priority_ratio: Option<f64>,
+    /// US dollars for a thousand searches of the web that the provider does for the model; `None`: not known.
+    pub web_search: Option<f64>,
     /// Most tokens of input that these prices are for; more than that costs something else.
     pub up_to: Option<u64>,
     /// Who says so.
@@ -104,6 +131,8 @@ impl Prices {
             standard: Price::FREE,
             flex: Some(Price::FREE),
             priority: Some(Price::FREE),
+            priority_ratio: None,
+            web_search: Some(0.0),
             up_to: None,
             source: Source::Local,
         }
@@ -123,13 +152,79 @@ impl Prices {
         }
     }
 
-    /// Returns what one response cost: on the tier that was given, else on the one that was asked for.
-    pub fn cost(&self, usage: &Usage, asked: Option<&str>, given: Option<&str>) -> Option<f64> {
-        if self.up_to.is_some_and(|most| usage.input_tokens.is_some_and(|input| input > most)) {
-            return None;
-        }
-        self.at(given.or(asked))?.of(usage)
+    /// Returns the price on a tier, and whether it is exact: where a tier has no price of its own, flex costs no more than the default tier, and
+    /// priority as many times that as the provider's list says. `None`: not known.
+    pub fn at_most(&self, tier: Option<&str>) -> Option<(Price, bool)> {
+        let own = self.at(tier).map(|price| (*price, true));
+        own.or_else(|| match tier {
+            Some("flex") => Some((self.standard, false)),
+            Some("priority" | "fast") => Some((self.standard.times(self.priority_ratio?), false)),
+            _ => None,
+        })
     }
+
+    /// Returns what one response used with what it cost: on the tier that was given, else on the one that was asked for. What is not known of the cost is
+    /// counted as such, and what is only known to be no more is marked as an estimate.
+    pub fn priced(&self, usage: Usage, asked: Option<&str>, given: Option<&str>) -> Usage {
+        let is_too_long = self.up_to.is_some_and(|most| usage.input_tokens.is_some_and(|input| input > most));
+        let price = self.at_most(given.or(asked)).filter(|_| !is_too_long);
+        let tokens = price.and_then(|(price, _)| price.of(&usage));
+        let fees = match usage.web_searches {
+            0 => Some(0.0),
+            searches => self.web_search.map(|fee| searches as f64 * fee / THOUSAND),
+        };
+        let is_exact = price.is_none_or(|(_, exact)| exact);
+        let estimated = usage.estimated || !is_exact;
+        if let (Some(tokens), Some(fees)) = (tokens, fees) {
+            return Usage { cost: Some(tokens + fees), estimated, ..usage };
+        }
+        let known = tokens.unwrap_or(0.0) + fees.unwrap_or(0.0);
+        Usage {
+            cost: None,
+            at_least: Some(known).filter(|known| *known > 0.0),
+            unpriced: 1,
+            estimated,
+            ..usage
+        }
+    }
+
+    /// Returns what one response cost, as [`Prices::priced`] works it out; `None`: not known, or not of all of it.
+    pub fn cost(&self, usage: &Usage, asked: Option<&str>, given: Option<&str>) -> Option<f64> {
+        self.priced(*usage, asked, given).cost
+    }
+}
+
+/// Says what something has cost: `$0.12`, `about $0.12 with 2 web searches`, `at least $0.12; 2 requests of unknown cost`, `cost unknown`. `None`: nothing was
+/// used that could cost anything.
+pub fn cost_in_words(usage: &Usage) -> Option<String> {
+    let about = if usage.estimated { "about " } else { "" };
+    let searches = match usage.web_searches {
+        0 => String::new(),
+        1 => " with 1 web search".to_owned(),
+        n => format!(" with {n} web searches"),
+    };
+    let unknown = usage.unknown();
+    let known = usage.known();
+    if unknown == 0 {
+        return usage.cost.map(|cost| format!("{}{searches}", about_of(about, cost)));
+    }
+    if known > 0.0 {
+        let known = about_of(about, known);
+        return Some(format!("at least {known}{searches}; {}", of_unknown_cost(unknown)));
+    }
+    Some(format!("cost unknown{searches}"))
+}
+
+/// Says how many requests nobody knows the cost of: `2 requests of unknown cost`.
+pub fn of_unknown_cost(requests: u64) -> String {
+    let noun = if requests == 1 { "request" } else { "requests" };
+    format!("{requests} {noun} of unknown cost")
+}
+
+/// "about under" is no English, and nothing is not about nothing.
+fn about_of(about: &str, amount: f64) -> String {
+    let words = dollars(amount);
+    if words.starts_with('$') && amount > 0.0 { format!("{about}{words}") } else { words }
 }
 
 /// Writes an amount of US dollars: cents where there are any, else as many digits as tell something.
@@ -153,6 +248,8 @@ mod tests {
             standard: price(0.25, 0.025, 2.0),
             flex: Some(price(0.125, 0.0125, 1.0)),
             priority: None,
+            priority_ratio: None,
+            web_search: None,
             up_to: Some(272_000),
             source: Source::Author,
         }
@@ -192,8 +289,50 @@ mod tests {
         near(mini().cost(&usage, Some("flex"), Some("default")), 0.0625);
         near(mini().cost(&usage, Some("flex"), None), 0.03125);
         near(mini().cost(&usage, Some("auto"), Some("flex")), 0.03125);
-        assert_eq!(mini().cost(&usage, Some("priority"), None), None, "no price is known");
         assert_eq!(mini().cost(&usage, None, Some("scale")), None);
+    }
+
+    #[test]
+    fn a_tier_without_a_price_of_its_own_costs_at_most_what_is_known_of_it_and_never_nothing() {
+        let bare = Prices { flex: None, ..mini() };
+        let usage = used(100_000, 0, 1_000);
+        let flex = bare.priced(usage, Some("flex"), Some("flex"));
+        near(flex.cost, 0.025 + 0.002);
+        assert!(flex.estimated && !bare.priced(usage, None, Some("default")).estimated);
+        let priority = bare.priced(usage, Some("priority"), None);
+        assert_eq!((priority.cost, priority.at_least, priority.unpriced), (None, None, 1));
+        let ratio = Prices { priority_ratio: Some(1.8), ..bare.clone() };
+        let priority = ratio.priced(usage, None, Some("priority"));
+        near(priority.cost, (0.025 + 0.002) * 1.8);
+        assert!(priority.estimated);
+        assert_eq!(ratio.priced(usage, None, Some("scale")).unpriced, 1);
+    }
+
+    #[test]
+    fn searches_of_the_web_have_a_fee_of_their_own() {
+        let searched = Usage { web_searches: 3, ..used(100_000, 0, 1_000) };
+        let known = Prices { web_search: Some(10.0), ..mini() }.priced(searched, None, None);
+        near(known.cost, 0.025 + 0.002 + 0.03);
+        assert_eq!(cost_in_words(&known).unwrap(), "$0.0570 with 3 web searches");
+        let unknown = mini().priced(searched, None, None);
+        assert_eq!((unknown.cost, unknown.unpriced), (None, 1));
+        near(unknown.at_least, 0.027);
+        near(Prices::free().priced(searched, None, None).cost, 0.0);
+    }
+
+    #[test]
+    fn an_estimate_and_what_is_not_known_are_said_as_such() {
+        let of = |cost, at_least, unpriced, estimated| {
+            cost_in_words(&Usage { cost, at_least, unpriced, estimated, ..used(1, 0, 1) }).unwrap()
+        };
+        assert_eq!(of(Some(0.0123), None, 0, false), "$0.0123");
+        assert_eq!(of(Some(0.0123), None, 0, true), "about $0.0123");
+        assert_eq!(of(Some(0.000_01), None, 0, true), "under $0.0001");
+        assert_eq!(of(Some(0.0), None, 0, false), "$0");
+        assert_eq!(of(None, None, 1, true), "cost unknown");
+        assert_eq!(of(None, Some(0.5), 2, false), "at least $0.50; 2 requests of unknown cost");
+        assert_eq!(of(None, Some(0.5), 1, true), "at least about $0.50; 1 request of unknown cost");
+        assert_eq!(cost_in_words(&Usage::default()), None);
     }
 
     #[test]
@@ -201,6 +340,7 @@ mod tests {
         assert_eq!(mini().cost(&Usage::default(), None, None), None);
         assert_eq!(mini().cost(&used(272_001, 0, 1), None, None), None, "long input has another price");
         near(Prices::free().cost(&used(5, 0, 5), Some("flex"), None), 0.0);
+        near(Prices::free().cost(&Usage::default(), None, None), 0.0);
         assert!(!Price { input: f64::NAN, ..Price::FREE }.is_sound());
         assert!(!Price { cached_input: Some(-1.0), ..Price::FREE }.is_sound());
     }

@@ -30,6 +30,37 @@ pub struct Embeddings {
 #[derive(Deserialize)]
 struct Answered {
     data: Vec<One>,
+    usage: Option<Tokens>,
+}
+
+#[derive(Deserialize)]
+struct Tokens {
+    prompt_tokens: Option<u64>,
+}
+
+/// Vectors of texts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Embedded {
+    /// One for each text, in their order.
+    pub vectors: Vec<Vec<f32>>,
+    /// Tokens of the texts, if the server says so.
+    pub tokens: Option<u64>,
+}
+
+/// Why there are no vectors.
+#[derive(Debug)]
+pub struct NotEmbedded {
+    /// In words for the author.
+    pub failure: Failure,
+    /// Whether the server may have worked on the texts, and may take money for it.
+    pub may_have_cost: bool,
+}
+
+impl From<Failure> for NotEmbedded {
+    /// Nothing was sent.
+    fn from(failure: Failure) -> Self {
+        Self { failure, may_have_cost: false }
+    }
 }
 
 #[derive(Deserialize)]
@@ -52,7 +83,7 @@ impl Embeddings {
     }
 
     /// Returns a vector for each of at most [`BATCH`] texts, in their order. `witness` notes what leaves before it leaves.
-    pub async fn embed(&self, texts: &[String], witness: &dyn Witness) -> Result<Vec<Vec<f32>>, Failure> {
+    pub async fn embed(&self, texts: &[String], witness: &dyn Witness) -> Result<Embedded, NotEmbedded> {
         let key = self.key.get().await;
         let body = json!({"model": self.model, "input": texts, "encoding_format": "float"}).to_string();
         let sending = Sending {
@@ -64,11 +95,17 @@ impl Embeddings {
         let mut noted = witness.sending(sending).await?;
         let heard = self.ask(body, texts.len(), key.as_ref(), &mut noted).await;
         match &heard {
-            Ok(_) => noted.ended(End::Answered, None),
+            Ok(embedded) => {
+                noted.used(embedded.tokens);
+                noted.ended(End::Answered, None);
+            }
             Err(Problem::Refused(refusal)) => noted.ended(End::Failed, refusal.status),
             Err(_) => noted.ended(End::Failed, None),
         }
-        heard.map_err(|problem| problem.failure(&self.server, &self.model, key.as_ref()))
+        heard.map_err(|problem| NotEmbedded {
+            failure: problem.failure(&self.server, &self.model, key.as_ref()),
+            may_have_cost: problem.may_have_cost() || matches!(problem, Problem::NotAnAnswer(_)),
+        })
     }
 
     async fn ask(
@@ -77,7 +114,7 @@ impl Embeddings {
         count: usize,
         key: Option<&Key>,
         noted: &mut Noted,
-    ) -> Result<Vec<Vec<f32>>, Problem> {
+    ) -> Result<Embedded, Problem> {
         let limit = self.client.timeouts().first_byte;
         let mut answer: Answer = self.client.post(&self.server, key, body, limit).await?;
         noted.answering(answer.status(), answer.received());
@@ -87,13 +124,14 @@ impl Embeddings {
 }
 
 /// Reads `count` vectors, by their index where they have one. `None` where one is missing or is no vector.
-fn in_order(bytes: &[u8], count: usize) -> Option<Vec<Vec<f32>>> {
+fn in_order(bytes: &[u8], count: usize) -> Option<Embedded> {
     let answered: Answered = serde_json::from_slice(bytes).ok()?;
     let mut vectors = vec![vec![]; count];
     for (place, one) in answered.data.into_iter().enumerate() {
         *vectors.get_mut(one.index.unwrap_or(place))? = one.embedding;
     }
-    vectors.iter().all(|vector| !vector.is_empty()).then_some(vectors)
+    let tokens = answered.usage.and_then(|usage| usage.prompt_tokens);
+    vectors.iter().all(|vector| !vector.is_empty()).then_some(Embedded { vectors, tokens })
 }
 
 #[cfg(test)]
@@ -102,11 +140,12 @@ mod tests {
 
     #[test]
     fn vectors_come_in_the_order_of_their_texts_or_not_at_all() {
-        let answer = br#"{"data":[{"index":1,"embedding":[2]},{"index":0,"embedding":[1,0.5]}],"model":"m"}"#;
-        assert_eq!(in_order(answer, 2), Some(vec![vec![1.0, 0.5], vec![2.0]]));
+        let answer = br#"{"data":[{"index":1,"embedding":[2]},{"index":0,"embedding":[1,0.5]}],"model":"m","usage":{"prompt_tokens":7}}"#;
+        let vectors = vec![vec![1.0, 0.5], vec![2.0]];
+        assert_eq!(in_order(answer, 2), Some(Embedded { vectors, tokens: Some(7) }));
         assert_eq!(
             in_order(br#"{"data":[{"embedding":[1]},{"embedding":[2]}]}"#, 2),
-            Some(vec![vec![1.0], vec![2.0]])
+            Some(Embedded { vectors: vec![vec![1.0], vec![2.0]], tokens: None })
         );
         for bad in [&b"{}"[..], b"<html>", br#"{"data":[]}"#, br#"{"data":[{"index":7,"embedding":[1]}]}"#] {
             assert_eq!(in_order(bad, 1), None);

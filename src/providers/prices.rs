@@ -31,6 +31,8 @@ struct List {
     hosts: Vec<String>,
     as_of: String,
     link: String,
+    /// US dollars for a thousand searches of the web by the provider; `None`: the list does not say.
+    web_search: Option<f64>,
     model: Vec<Row>,
 }
 
@@ -39,6 +41,8 @@ struct List {
 struct Row {
     name: String,
     context: Option<u64>,
+    /// The day, where it was read later than the rest of the list.
+    as_of: Option<String>,
     /// Longest input that the prices are for, where longer ones cost something else.
     up_to: Option<u64>,
     standard: Price,
@@ -52,13 +56,44 @@ static TABLE: LazyLock<Table> =
 
 /// Returns what the list of the provider at `host` says of a model. A dated name (`gpt-5-mini-2025-08-07`) is the same model.
 pub fn listed(host: &str, model: &str) -> Option<Listed> {
-    let list = TABLE.list.iter().find(|list| list.hosts.iter().any(|known| known == host))?;
-    let named = |name: &str| list.model.iter().find(|row| row.name == name);
-    let row = named(model).or_else(|| named(undated(model)?))?;
-    let source = Source::List { as_of: list.as_of.clone(), link: list.link.clone() };
-    let prices =
-        Prices { standard: row.standard, flex: row.flex, priority: row.priority, up_to: row.up_to, source };
+    let list = of_host(host)?;
+    let row = list.row(model)?;
+    let prices = Prices {
+        standard: row.standard,
+        flex: row.flex,
+        priority: row.priority,
+        priority_ratio: None,
+        web_search: list.web_search,
+        up_to: row.up_to,
+        source: Source::List {
+            as_of: row.as_of.as_ref().unwrap_or(&list.as_of).clone(),
+            link: list.link.clone(),
+        },
+    };
     Some(Listed { prices, context: row.context })
+}
+
+/// Returns what the provider at `host` takes for a thousand searches of the web, in US dollars; `None`: no list says so.
+pub fn web_search(host: &str) -> Option<f64> {
+    of_host(host)?.web_search
+}
+
+/// Returns how many times the default tier the priority tier of a model costs, at most, by the list that has the model; `None`: none says so.
+pub fn priority_ratio(model: &str) -> Option<f64> {
+    let row = TABLE.list.iter().find_map(|list| list.row(model))?;
+    let (standard, priority) = (row.standard, row.priority?);
+    Some((priority.input / standard.input).max(priority.output / standard.output))
+}
+
+fn of_host(host: &str) -> Option<&'static List> {
+    TABLE.list.iter().find(|list| list.hosts.iter().any(|known| known == host))
+}
+
+impl List {
+    fn row(&self, model: &str) -> Option<&Row> {
+        let named = |name: &str| self.model.iter().find(|row| row.name == name);
+        named(model).or_else(|| named(undated(model)?))
+    }
 }
 
 /// Returns a model's name without the day of its version, if it has one: `-2025-08-07` or `-20250929`.
@@ -85,18 +120,54 @@ mod tests {
             assert!(list.as_of.parse::<jiff::civil::Date>().is_ok(), "{}", list.as_of);
             assert!(list.link.starts_with("https://") && !list.hosts.is_empty());
             for row in &list.model {
+                let later = row.as_of.as_deref().unwrap_or(&list.as_of);
+                assert!(
+                    later.parse::<jiff::civil::Date>().is_ok() && later >= list.as_of.as_str(),
+                    "{later}"
+                );
                 let tiers = [Some(row.standard), row.flex, row.priority];
                 for price in tiers.into_iter().flatten() {
-                    assert!(price.is_sound() && price.input <= price.output, "{}", row.name);
+                    assert!(
+                        price.is_sound() && (price.input <= price.output || row.is_of_vectors()),
+                        "{}",
+                        row.name
+                    );
                     assert!(price.cached_input.is_none_or(|cached| cached < price.input), "{}", row.name);
                     assert!(price.cache_write.is_none_or(|write| write > price.input), "{}", row.name);
                 }
-                assert!(row.flex.is_none_or(|flex| flex.output < row.standard.output), "{}", row.name);
+                let half = |price: f64, whole: f64| (price - whole / 2.0).abs() < 0.006;
+                let is_half = |flex: Price| {
+                    half(flex.input, row.standard.input) && half(flex.output, row.standard.output)
+                };
+                assert!(row.flex.is_none_or(is_half), "{}", row.name);
                 assert!(row.priority.is_none_or(|fast| fast.output > row.standard.output), "{}", row.name);
                 let same = list.model.iter().filter(|other| other.name == row.name).count();
                 assert_eq!(same, 1, "{} stands twice", row.name);
             }
         }
+    }
+
+    impl Row {
+        fn is_of_vectors(&self) -> bool {
+            self.name.starts_with("text-embedding-") && self.standard.output == 0.0
+        }
+    }
+
+    #[test]
+    fn vectors_and_searches_of_the_web_have_prices() {
+        let input = |model| listed("api.openai.com", model).map(|l| l.prices.standard.input);
+        assert_eq!(input("text-embedding-3-small"), Some(0.02));
+        assert_eq!(input("text-embedding-3-large"), Some(0.13));
+        assert_eq!(input("text-embedding-ada-002"), Some(0.10));
+        assert_eq!(web_search("api.openai.com"), Some(10.0));
+        assert_eq!(web_search("openrouter.ai"), None);
+    }
+
+    #[test]
+    fn how_much_dearer_priority_is_is_known_where_a_list_has_it() {
+        assert_eq!(priority_ratio("gpt-5-mini-2025-08-07"), Some(1.8));
+        assert_eq!(priority_ratio("gpt-5-nano"), None, "the list has no such tier for it");
+        assert_eq!(priority_ratio("my-model"), None);
     }
 
     #[test]

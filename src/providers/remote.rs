@@ -159,6 +159,7 @@ impl Remote {
                 Err(Stop::Unnoted(failure)) => return Err(failure),
                 Err(Stop::Problem(problem)) => problem,
             };
+            report.lost(&problem);
             match self.lesson(&problem, &body).filter(|_| !report.shown) {
                 // The body is made anew, of what was learned.
                 Some(Lesson::Again(why)) => {
@@ -209,10 +210,12 @@ impl Remote {
     /// Asks for as long as an answer may take.
     async fn ask_in_time(&self, exchange: &Exchange<'_>) -> Result<(), Failure> {
         let total = self.limits(&self.body(exchange.request)).total;
-        match timeout(total, self.ask(exchange)).await {
-            Ok(answered) => answered,
-            Err(_) => Err(Problem::TooLong(total).failure(&self.server, &exchange.request.model, None)),
+        if let Ok(answered) = timeout(total, self.ask(exchange)).await {
+            return answered;
         }
+        // Whoever has heard nothing of an answer has to know that there may have been one.
+        let _ = exchange.out.send(Event::Lost);
+        Err(Problem::TooLong(total).failure(&self.server, &exchange.request.model, None))
     }
 }
 
@@ -315,6 +318,13 @@ impl Report<'_> {
         }
     }
 
+    /// Says so where a request came to nothing that may cost something all the same.
+    fn lost(&self, problem: &Problem) {
+        if !self.shown && problem.may_have_cost() {
+            self.send(Event::Lost);
+        }
+    }
+
     fn send(&self, event: Event) {
         // Nobody listens any more only when the turn was dropped; this future goes with it.
         let _ = self.out.send(event);
@@ -401,6 +411,7 @@ mod tests {
         vec![
             Event::Created { response_id: "resp_1".into() },
             Event::Reasoning,
+            Event::Thought("hm".into()),
             Event::Item(
                 json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "e" }),
             ),
@@ -569,8 +580,9 @@ mod tests {
                 "{:?}",
                 played.result
             );
-            let words = played.events.iter().filter(|e| !matches!(e, Event::Retry(_)));
-            assert!(words.eq(answer_events().iter().take(played.events.len() - played.retries().len())));
+            let is_news = |e: &&Event| !matches!(e, Event::Retry(_) | Event::Lost);
+            let words: Vec<_> = played.events.iter().filter(is_news).cloned().collect();
+            assert_eq!(words, answer_events()[..words.len()]);
             assert_eq!(played.recorded.len(), 1 + played.retries().len());
         }
     }
@@ -984,9 +996,11 @@ mod tests {
             assert_eq!(played.result, Ok(()));
         }
         for unsafe_ in [refusal(500, "", ""), refusal(408, "", ""), Script::default(), busy("server_error")] {
-            let played = play([unsafe_, Script::stream(answer())], &request).await;
+            let played = play([unsafe_.clone(), Script::stream(answer())], &request).await;
             assert_eq!(played.recorded.len(), 1);
-            assert_eq!(played.events, []);
+            // A connection that ends without a word may have had work done at its other end.
+            let lost = unsafe_ == Script::default();
+            assert_eq!(played.events, if lost { vec![Event::Lost] } else { vec![] });
             assert!(!played.failure().hint.is_empty());
         }
     }
@@ -1061,7 +1075,7 @@ mod tests {
             "{:?}",
             played.failure()
         );
-        assert_eq!(played.events, [Event::Text("Mira".into())]);
+        assert_eq!(played.events, [Event::Text("Mira".into()), Event::Lost]);
         assert_eq!(Timeouts::default().of_flex().first_byte, Duration::from_mins(15));
     }
 

@@ -44,6 +44,34 @@ pub fn of_request(request: &Request) -> u64 {
     MESSAGE + estimate(&request.instructions) + tools + said.sum::<u64>()
 }
 
+/// Counts a text that arrives in pieces, and holds no more than a few thousand characters of it.
+#[derive(Debug, Default)]
+pub struct Counter {
+    counted: u64,
+    open: String,
+}
+
+impl Counter {
+    /// Most bytes that wait to be counted.
+    const OPEN: usize = 4096;
+
+    /// Takes the next piece.
+    pub fn push(&mut self, piece: &str) {
+        self.open.push_str(piece);
+        if self.open.len() > Self::OPEN {
+            // A word that is cut here counts a little more.
+            let end = self.open.rfind(char::is_whitespace).filter(|end| *end > 0).unwrap_or(self.open.len());
+            self.counted += estimate(&self.open[..end]);
+            self.open.drain(..end);
+        }
+    }
+
+    /// Returns the tokens of everything so far.
+    pub fn total(&self) -> u64 {
+        self.counted + estimate(&self.open)
+    }
+}
+
 /// What a character belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -142,6 +170,21 @@ mod tests {
         let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         let counts: Vec<u64> = ends.iter().map(|end| estimate(&text[..*end])).collect();
         assert!(counts.is_sorted(), "{counts:?}");
+    }
+
+    #[test]
+    fn pieces_count_like_the_whole() {
+        let text = "Mira counted the gulls on the wall, seven of them. ".repeat(400);
+        let mut counter = Counter::default();
+        for piece in text.split_inclusive('t') {
+            counter.push(piece);
+        }
+        let whole = estimate(&text);
+        assert!(counter.total().abs_diff(whole) <= whole / 100, "{} of {whole}", counter.total());
+        assert!(counter.open.len() <= Counter::OPEN);
+        let mut one = Counter::default();
+        one.push(&"\u{6d77}".repeat(3_000));
+        assert_eq!((one.total(), one.open.as_str()), (2_400, ""));
     }
 
     proptest::proptest! {

@@ -116,6 +116,11 @@ impl Noted {
         }
     }
 
+    /// So many tokens were sent, by the server's word.
+    pub fn used(&mut self, input_tokens: Option<u64>) {
+        self.outcome.usage.input_tokens = input_tokens;
+    }
+
     /// It has ended in this way; `status` where it is known by now.
     pub fn ended(mut self, end: End, status: Option<u16>) {
         self.outcome.end = end;

@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 
 use crate::domain::conversation::{FailureKind, ToolRecord, ToolStatus, Verdict, tiers_that_differ};
 use crate::domain::ids::ProposalId;
-use crate::domain::price::dollars;
+use crate::domain::price::cost_in_words;
 use crate::domain::safe_text;
 use crate::proposal::Status;
 
@@ -408,7 +408,7 @@ fn ending(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
     }
 }
 
-/// The last row of a turn that a server answered: tokens, cost, and the tier where it is another than was asked for.
+/// The last row of a turn that a server worked on, also of one that was stopped: tokens, cost, and the tier where it is another than was asked for.
 fn cost(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
     let usage = &turn.usage;
     let (Some(input), Some(output)) = (usage.input_tokens, usage.output_tokens) else { return };
@@ -416,18 +416,16 @@ fn cost(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
         return;
     }
     let mut parts = vec![turn.model.clone()];
+    let about = if usage.estimated { "about " } else { "" };
     parts.push(match usage.cached_tokens.unwrap_or(0) {
-        0 => format!("{} in", short(input)),
-        cached => format!("{} in ({} cached)", short(input), short(cached)),
+        0 => format!("{about}{} in", short(input)),
+        cached => format!("{about}{} in ({} cached)", short(input), short(cached)),
     });
     parts.push(match usage.reasoning_tokens.unwrap_or(0) {
         0 => format!("{} out", short(output)),
         thought => format!("{} out ({} thoughts)", short(output), short(thought)),
     });
-    parts.push(match usage.cost {
-        None => "price not known".to_owned(),
-        Some(cost) => dollars(cost),
-    });
+    parts.extend(cost_in_words(usage));
     let tiers = || tiers_that_differ(turn.tier_asked.as_deref(), turn.tier.as_deref());
     let usual = |tier: &String| matches!(tier.as_str(), "default" | "auto" | "standard");
     if frame.tiers {
@@ -468,6 +466,7 @@ pub(super) fn thousands(n: usize) -> String {
 mod tests {
     use crate::config::money::Budget;
     use crate::domain::conversation::Usage;
+    use crate::tui::conversation::State;
     use crate::tui::msg::Msg;
     use crate::tui::tests::Author;
     use crate::workbench::money::{Month, Standing};
@@ -487,8 +486,8 @@ mod tests {
         turn.model = "gpt-5-mini".into();
         (turn.tier_asked, turn.tier) = (Some("flex".into()), Some("default".into()));
         turn.touch();
-        let month = Month { month: "2026-11".into(), dollars: 4.8, responses: 9, unpriced: 0 };
-        let budget = Budget { warn: Some(4.5), refuse: Some(10.0), per_turn: None };
+        let month = Month { month: "2026-11".into(), dollars: 4.8, responses: 9, ..Month::default() };
+        let budget = Budget { warn: Some(4.5), refuse: Some(10.0), ..Budget::default() };
         author.happens(Msg::Standing(Box::new(Standing { month, budget })));
         author.sees_words("gpt-5-mini · 8.4k in (6.0k cached) · 366 out · $0.0021");
         author.sees_words("flex asked,");
@@ -496,5 +495,30 @@ mod tests {
         author.app.look.tier_status = false;
         author.lay_out();
         assert!(!author.sees().contains("flex asked,"));
+    }
+
+    #[test]
+    fn an_answer_that_was_stopped_ends_with_what_it_cost_too_and_what_nobody_knows_is_said() {
+        let mut author = Author::at(200, 50);
+        author.asks("What should I remember about Adrian?");
+        let turn = author.app.chat.turns.last_mut().unwrap();
+        turn.state = State::Cancelled;
+        turn.model = "gpt-5-mini".into();
+        let usage = Usage { input_tokens: Some(8_400), output_tokens: Some(12), ..Usage::default() };
+        turn.usage = Usage { cost: Some(0.0021), estimated: true, ..usage };
+        turn.touch();
+        author.lay_out();
+        author.sees_words("gpt-5-mini \u{b7} about 8.4k in \u{b7} 12 out \u{b7} about $0.0021");
+        let turn = author.app.chat.turns.last_mut().unwrap();
+        turn.usage = Usage { at_least: Some(0.5), unpriced: 2, ..usage };
+        turn.touch();
+        let month = Month { dollars: 4.8, responses: 9, unpriced: 2, estimated: 1, ..Month::default() };
+        author.happens(Msg::Standing(Box::new(Standing { month, budget: Budget::default() })));
+        author.sees_words("12 out \u{b7} at least $0.50; 2 requests of unknown");
+        author.sees_words("at least $0.50 here, 2 unknown");
+        // The month gives way where there is no room for both.
+        author.app.chat.turns.last_mut().unwrap().usage = Usage::default();
+        author.lay_out();
+        author.sees_words("at least about $4.80 this month, 2 unknown");
     }
 }

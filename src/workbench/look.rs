@@ -329,7 +329,8 @@ impl Workbench {
             },
         };
         let registry = Self::tools_for(ask, &view.book, view.read_to.is_some());
-        let meaning = self.by_meaning(&view.book, &self.witness(None, &whole, Known::default()));
+        let meaning =
+            self.by_meaning(&view.book, &TurnId::mint(), &self.witness(None, &whole, Known::default()));
         let desk = Desk {
             book: &view.book,
             index: &self.index_of(&view.book),

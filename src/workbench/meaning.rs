@@ -1,16 +1,18 @@
 //! Finding by meaning, where the author switched it on: `[search] embeddings` names a model of the configured provider.
 //!
 //! Off by default. When it is on, the texts of Codex, notes and manuscript go to that provider once, and each question of a search; the peek view says so.
-//! Whatever goes wrong, the search goes on without it.
+//! Whatever goes wrong, the search goes on without it. What is sent is paid for like everything else: the budget is asked before, and the cost noted.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::agent::{Purse, Used};
 use crate::canon::meaning::{self, ByMeaning, Piece, Vectors};
 use crate::domain::book::Book;
-use crate::domain::conversation::Failure;
-use crate::providers::Witness;
+use crate::domain::conversation::{Failure, Usage};
+use crate::domain::ids::TurnId;
 use crate::providers::client::ApiKey;
-use crate::providers::embeddings::{BATCH, Embeddings};
+use crate::providers::embeddings::{BATCH, Embedded, Embeddings};
+use crate::providers::{Witness, tokens};
 use crate::store::vectors;
 
 use super::Workbench;
@@ -39,10 +41,34 @@ impl Workbench {
         Ok(Some((server, model)))
     }
 
-    /// Asks for the vectors that pieces of `book` still lack, and keeps them. Returns those that are known then, or `None` where this is off.
+    /// Asks for the vectors of texts as part of a turn, if the budget allows it, and notes what they cost.
+    async fn embed(
+        &self,
+        (server, model): (&Embeddings, &str),
+        texts: &[String],
+        (turn, witness): (&TurnId, &dyn Witness),
+    ) -> Result<Vec<Vec<f32>>, Failure> {
+        let till = self.till(turn, OPENAI, model, None);
+        let sent = texts.iter().map(|text| tokens::estimate(text)).sum();
+        till.allow_texts(sent)?;
+        let embedded = server.embed(texts, witness).await;
+        let told = match &embedded {
+            Ok(Embedded { tokens, .. }) => *tokens,
+            Err(lost) if lost.may_have_cost => None,
+            Err(refused) => return Err(refused.failure.clone()),
+        };
+        let told = Usage { input_tokens: told, output_tokens: Some(0), ..Usage::default() };
+        till.spent(&Used { told, sent, ..Used::default() });
+        // What can't be written now is tried again when the turn is kept.
+        let _ = self.write_spending();
+        embedded.map(|embedded| embedded.vectors).map_err(|lost| lost.failure)
+    }
+
+    /// Asks for the vectors that pieces of `book` still lack, and keeps them; the `turn` pays. Returns those that are known then, or `None` where this is off.
     pub async fn learn_meanings(
         &self,
         book: &Book,
+        turn: &TurnId,
         witness: &dyn Witness,
     ) -> Result<Option<Arc<Vectors>>, Failure> {
         let Some((server, model)) = self.embeddings()? else { return Ok(None) };
@@ -57,7 +83,7 @@ impl Workbench {
         let mut failed = None;
         for batch in missing.chunks(BATCH) {
             let texts: Vec<String> = batch.iter().map(|piece| piece.text.clone()).collect();
-            let answered = match server.embed(&texts, witness).await {
+            let answered = match self.embed((&server, &model), &texts, (turn, witness)).await {
                 Ok(answered) => answered,
                 Err(failure) => {
                     failed = Some(failure);
@@ -80,10 +106,16 @@ impl Workbench {
     pub(super) fn by_meaning(
         &self,
         book: &Arc<Book>,
+        turn: &TurnId,
         witness: &Arc<dyn Witness>,
     ) -> Option<Arc<dyn ByMeaning>> {
         self.settings().embeddings.as_ref()?;
-        Some(Arc::new(Finder { bench: self.clone(), book: Arc::clone(book), witness: Arc::clone(witness) }))
+        Some(Arc::new(Finder {
+            bench: self.clone(),
+            book: Arc::clone(book),
+            turn: turn.clone(),
+            witness: Arc::clone(witness),
+        }))
     }
 
     /// What is sent for searches by meaning, in words for the author; `None` where this is off.
@@ -123,6 +155,8 @@ impl Workbench {
 struct Finder {
     bench: Workbench,
     book: Arc<Book>,
+    /// The turn that pays.
+    turn: TurnId,
     witness: Arc<dyn Witness>,
 }
 
@@ -140,11 +174,11 @@ impl ByMeaning for Finder {
         limit: usize,
     ) -> Result<Vec<(&'p Piece<'a>, f32)>, String> {
         let ask = async {
-            let Some(vectors) = self.bench.learn_meanings(&self.book, &*self.witness).await? else {
-                return Ok(None);
-            };
-            let Some((server, _)) = self.bench.embeddings()? else { return Ok(None) };
-            let of_question = server.embed(&[question.to_owned()], &*self.witness).await?;
+            let known = self.bench.learn_meanings(&self.book, &self.turn, &*self.witness).await?;
+            let Some(vectors) = known else { return Ok(None) };
+            let Some((server, model)) = self.bench.embeddings()? else { return Ok(None) };
+            let (who, question) = ((&server, model.as_str()), [question.to_owned()]);
+            let of_question = self.bench.embed(who, &question, (&self.turn, &*self.witness)).await?;
             Ok(of_question.into_iter().next().map(|vector| (vectors, vector)))
         };
         let known = blocking(ask)?.map_err(|f: Failure| format!("{} {}", f.message, f.hint))?;
@@ -183,6 +217,10 @@ mod tests {
         Script::answer(200, "application/json", serde_json::json!({"data": data}).to_string())
     }
 
+    fn turn() -> TurnId {
+        TurnId::new("t-1")
+    }
+
     fn bench(folder: &std::path::Path, base: &str, on: bool) -> Workbench {
         let root = folder.join("book");
         fs::create_dir_all(root.join("codex/characters")).unwrap();
@@ -201,7 +239,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let replayer = Replayer::start(vec![]).await;
         let bench = bench(folder.path(), &replayer.base, false);
-        assert!(bench.learn_meanings(&bench.book(), &()).await.unwrap().is_none());
+        assert!(bench.learn_meanings(&bench.book(), &turn(), &()).await.unwrap().is_none());
         assert!(replayer.recorded().is_empty());
     }
 
@@ -210,9 +248,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let replayer = Replayer::start(vec![answer(&[[1.0, 0.0], [0.0, 1.0]])]).await;
         let bench = bench(folder.path(), &replayer.base, true);
-        let known = bench.learn_meanings(&bench.book(), &()).await.unwrap().unwrap();
+        let known = bench.learn_meanings(&bench.book(), &turn(), &()).await.unwrap().unwrap();
         assert_eq!(known.len(), 2);
-        assert_eq!(bench.learn_meanings(&bench.book(), &()).await.unwrap().unwrap().len(), 2);
+        assert_eq!(bench.learn_meanings(&bench.book(), &turn(), &()).await.unwrap().unwrap().len(), 2);
         let sent = replayer.recorded();
         assert_eq!(sent.len(), 1);
         assert_eq!(
@@ -225,8 +263,64 @@ mod tests {
         );
         let again =
             Workbench::open_in(bench.root(), Overrides::default(), Surroundings::in_folders(folder.path()));
-        assert_eq!(again.unwrap().learn_meanings(&bench.book(), &()).await.unwrap().unwrap().len(), 2);
+        assert_eq!(
+            again.unwrap().learn_meanings(&bench.book(), &turn(), &()).await.unwrap().unwrap().len(),
+            2
+        );
         assert_eq!(replayer.recorded().len(), 1, "the cache is enough after a restart");
+    }
+
+    /// Adds to the settings of a book that was made by `bench`, and opens it again.
+    fn with(folder: &std::path::Path, more: &str) -> Workbench {
+        let surroundings = Surroundings::in_folders(folder);
+        let file = surroundings.folders.settings_file();
+        fs::write(&file, fs::read_to_string(&file).unwrap() + more).unwrap();
+        Workbench::open_in(&folder.join("book"), Overrides::default(), surroundings).unwrap()
+    }
+
+    const PRICE: &str = "[prices.small]\ninput = 100\noutput = 0\n";
+
+    #[tokio::test]
+    async fn vectors_are_paid_for_by_what_the_server_tells_or_by_an_estimate() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = serde_json::json!({"data": [{"embedding": [1.0]}, {"embedding": [1.0]}], "usage": {"prompt_tokens": 20}});
+        let told = Script::answer(200, "application/json", told.to_string());
+        let replayer = Replayer::start(vec![told, answer(&[[1.0, 0.0]])]).await;
+        bench(folder.path(), &replayer.base, true);
+        let bench = with(folder.path(), PRICE);
+        bench.learn_meanings(&bench.book(), &turn(), &()).await.unwrap();
+        let month = bench.standing().month;
+        assert!((month.dollars - 0.002).abs() < 1e-9, "{month:?}");
+        assert_eq!((month.responses, month.estimated), (1, 0));
+        fs::write(bench.root().join("codex/characters/tobias.md"), "# Tobias\n\nHe fishes.\n").unwrap();
+        let again = with(folder.path(), "");
+        again.learn_meanings(&again.book(), &turn(), &()).await.unwrap();
+        let month = again.standing().month;
+        assert_eq!((month.responses, month.estimated), (2, 1), "this time nobody told the tokens");
+        assert!(month.dollars > 0.002);
+    }
+
+    #[tokio::test]
+    async fn a_budget_that_refuses_lets_no_text_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let replayer = Replayer::start(vec![]).await;
+        bench(folder.path(), &replayer.base, true);
+        let bench = with(folder.path(), &format!("{PRICE}[budget]\nrefuse = 0.0001\n"));
+        let refused = bench.learn_meanings(&bench.book(), &turn(), &()).await.unwrap_err();
+        assert!(refused.message.contains("Nothing more was sent."), "{refused:?}");
+        assert!(replayer.recorded().is_empty());
+    }
+
+    #[tokio::test]
+    async fn vectors_whose_price_is_not_known_are_refused_by_a_budget_and_counted_without_one() {
+        let folder = tempfile::tempdir().unwrap();
+        bench(folder.path(), "https://models.invalid/v1", true);
+        let bench = with(folder.path(), "[budget]\nper_turn = 1\n");
+        let refused = bench.learn_meanings(&bench.book(), &turn(), &()).await.unwrap_err();
+        assert!(refused.message.contains("price of small is not known"), "{refused:?}");
+        let till = bench.till(&turn(), OPENAI, "small", None);
+        till.spent(&Used { sent: 5, ..Used::default() });
+        assert_eq!(bench.standing().month.unpriced, 1);
     }
 
     #[tokio::test]
@@ -234,8 +328,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let replayer = Replayer::start(vec![Script::answer(404, "text/plain", "no such thing")]).await;
         let bench = bench(folder.path(), &replayer.base, true);
-        let failure = bench.learn_meanings(&bench.book(), &()).await.unwrap_err();
+        let failure = bench.learn_meanings(&bench.book(), &turn(), &()).await.unwrap_err();
         assert!(!failure.message.is_empty() && !failure.hint.is_empty());
+        assert_eq!(bench.standing().month.responses, 0, "what is refused costs nothing");
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -105,7 +105,15 @@ impl Workbench {
     pub(super) fn told_prices(&self, provider: &str, model: &str) -> Option<Prices> {
         let (told, as_of) = self.told(provider, model)?;
         let standard: Price = told.price?;
-        Some(Prices { standard, flex: None, priority: None, up_to: None, source: Source::Server { as_of } })
+        Some(Prices {
+            standard,
+            flex: None,
+            priority: None,
+            priority_ratio: None,
+            web_search: None,
+            up_to: None,
+            source: Source::Server { as_of },
+        })
     }
 
     fn told(&self, provider: &str, model: &str) -> Option<(ListedModel, String)> {

@@ -1,16 +1,17 @@
 //! What asking costs: prices, what this month has cost, and the budget that warns and the one that refuses.
 //!
-//! Prices are the author's own, else what a server told when it was asked for its models, else the shipped lists; a model on this machine costs
-//! nothing, and what nobody says is not guessed. Every response is noted in the data folder, over all books.
+//! Prices are the author's own, else what a server told when it was asked for its models, else the shipped lists; a server on this machine costs
+//! nothing, and what nobody says is not guessed: a budget that refuses sends nothing of unknown cost. Every response is noted in the data folder, over
+//! all books, one that broke off with an estimate.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::agent::{Purse, TurnSetup, first_request};
+use crate::agent::{Purse, TurnSetup, Used, first_request};
 use crate::config::money::Budget;
 use crate::domain::conversation::{Failure, FailureKind, Usage};
 use crate::domain::ids::TurnId;
-use crate::domain::price::{Prices, dollars};
-use crate::providers::{Request, presets, prices, tokens};
+use crate::domain::price::{Prices, dollars, of_unknown_cost};
+use crate::providers::{Request, prices, tokens};
 pub use crate::store::spending::Month;
 use crate::store::spending::{Spending, Spent};
 
@@ -19,6 +20,9 @@ use super::provider::OFFLINE;
 
 /// Tokens of an answer that an estimate takes where no `max_output_tokens` is set. Most answers are shorter.
 pub const EXPECTED_OUTPUT: u64 = 4_096;
+
+/// Searches of the web that an estimate takes where the model may have them done.
+const EXPECTED_SEARCHES: u64 = 3;
 
 /// What a request would cost, by an estimate: nothing of the input is cached, and the answer is as long as it may be.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,38 +52,54 @@ impl Standing {
         self.budget.warn.is_some_and(|warn| self.month.dollars >= warn)
     }
 
-    /// Says what was spent, and of how much: `$4.80 of $10.00 this month`.
+    /// Says what was spent, and of how much: `$4.80 of $10.00 this month`, `at least $4.80 this month, 2 requests of unknown cost`.
     pub fn words(&self) -> String {
         let of = self.budget.refuse.map(|most| format!(" of {}", dollars(most))).unwrap_or_default();
-        format!("{}{of} this month", dollars(self.month.dollars))
+        let unknown = self.unknown().map(|words| format!(", {words}")).unwrap_or_default();
+        format!("{}{of} this month{unknown}", self.sum())
+    }
+
+    /// Says what was spent, as far as it is known: `about $4.80`, `at least $4.80`.
+    pub fn sum(&self) -> String {
+        let Month { dollars: amount, unpriced, estimated, .. } = self.month;
+        let at_least = if unpriced > 0 { "at least " } else { "" };
+        let about = if estimated > 0 && amount >= 0.0001 { "about " } else { "" };
+        format!("{at_least}{about}{}", dollars(amount))
+    }
+
+    /// Says how many requests nobody knows the cost of, if there were any.
+    pub fn unknown(&self) -> Option<String> {
+        (self.month.unpriced > 0).then(|| of_unknown_cost(self.month.unpriced as u64))
     }
 }
 
 impl Workbench {
     /// Returns what a model of a provider costs; `None`: nobody says so.
     pub fn prices(&self, provider: &str, model: &str) -> Option<Prices> {
+        let destination = self.destination(provider).unwrap_or_default();
+        let host = host_of(&destination);
+        let web_search = host.and_then(prices::web_search);
         if let Some(own) = self.settings().prices.get(model) {
-            return Some(own.prices.clone());
+            let own = own.prices.clone();
+            return Some(Prices {
+                priority_ratio: prices::priority_ratio(model),
+                web_search: own.web_search.or(web_search),
+                ..own
+            });
         }
         if provider == OFFLINE {
             return Some(Prices::free());
         }
-        let destination = self.destination(provider).ok()?;
-        let host = host_of(&destination)?;
-        // A proxy on this machine may bill for what it passes on; the usual local servers run the model themselves.
-        let runs_here = presets::named(provider).is_some_and(|preset| preset.port.is_some());
-        if runs_here && is_loopback(host) {
-            return Some(Prices::free());
-        }
         // What the server said itself is younger than a list that was shipped.
-        let told = self.told_prices(provider, model);
-        told.or_else(|| Some(prices::listed(host, model)?.prices))
+        let told = self.told_prices(provider, model).map(|told| Prices { web_search, ..told });
+        // A server on this machine runs the model itself. Where it is a proxy that bills and does not say so, the author has to.
+        let here = || host.is_some_and(is_loopback).then(Prices::free);
+        told.or_else(here).or_else(|| Some(prices::listed(host?, model)?.prices))
     }
 
     /// Returns what this month has cost over all books, and the budget. What can't be read counts as nothing spent.
     pub fn standing(&self) -> Standing {
-        let month = self.spending().month(&crate::store::now()).unwrap_or_default();
-        Standing { month, budget: self.settings().budget }
+        Standing { month: self.inner.spent.sums(None).0, budget: self.settings().budget }
     }
 
     /// Returns what is to be said about money before a turn is sent: that the author wants to be warned, or that a budget can't be checked.
@@ -90,7 +110,8 @@ impl Workbench {
             return None;
         }
         let Some(cost) = self.estimate(setup, &first_request(setup)).cost else {
-            return Some(format!(
+            // A budget that refuses says so itself.
+            return (!standing.budget.refuses_unknown()).then(|| format!(
                 "The price of {model} is not known, so the budget can't be checked. Name it in config.toml under [prices.\"{model}\"].",
                 model = setup.model
             ));
@@ -123,9 +144,14 @@ impl Workbench {
         if provider == OFFLINE {
             return Arc::new(());
         }
-        Arc::new(Till {
+        Arc::new(self.till(turn, provider, model, tier))
+    }
+
+    /// Returns who pays for what is asked of a server as part of a turn.
+    pub(super) fn till(&self, turn: &TurnId, provider: &str, model: &str, tier: Option<&str>) -> Till {
+        Till {
             prices: self.prices(provider, model),
-            standing: self.standing(),
+            budget: self.settings().budget,
             settings: self.inner.surroundings.folders.settings_file().display().to_string(),
             of: Spent {
                 at: String::new(),
@@ -137,16 +163,12 @@ impl Workbench {
                 usage: Usage::default(),
             },
             book: self.inner.spent.clone(),
-        })
+        }
     }
 
     /// Writes down what was spent and is not written yet. Returns why it can't be, if so.
     pub(super) fn write_spending(&self) -> std::io::Result<()> {
         self.inner.spent.write()
-    }
-
-    fn spending(&self) -> Spending {
-        Spending::new(&self.inner.surroundings.folders.data)
     }
 }
 
@@ -155,6 +177,10 @@ fn estimate(prices: Option<Prices>, request: &Request) -> Estimate {
     let output_tokens = request.options.max_output_tokens.map_or(EXPECTED_OUTPUT, u64::from);
     let usage =
         Usage { input_tokens: Some(input_tokens), output_tokens: Some(output_tokens), ..Usage::default() };
+    // Where no fee is known, there most likely is no such search; one that is done all the same is told of.
+    let searches =
+        request.options.web_search && prices.as_ref().is_some_and(|prices| prices.web_search.is_some());
+    let usage = Usage { web_searches: if searches { EXPECTED_SEARCHES } else { 0 }, ..usage };
     let tier = request.options.service_tier.as_deref();
     let cost = prices.as_ref().and_then(|prices| prices.cost(&usage, tier, None));
     Estimate { input_tokens, output_tokens, cost, prices }
@@ -188,6 +214,22 @@ impl Unwritten {
         Self { spending, lines: Arc::default() }
     }
 
+    /// Sums up this month over all books, and what `turn` has cost in it, in US dollars; of both, what is not on the disk yet too.
+    fn sums(&self, turn: Option<&TurnId>) -> (Month, f64) {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = crate::store::now();
+        let kept = self.spending.lines(&now).unwrap_or_default();
+        let mut month = Month::of(&now);
+        let mut of_turn = 0.0;
+        for line in kept.iter().chain(lines.iter()) {
+            month.add(line);
+            if Some(&line.turn) == turn {
+                of_turn += line.usage.known();
+            }
+        }
+        (month, of_turn)
+    }
+
     /// Writes every line. Whoever calls it last finds nothing left to do, and all of it written.
     fn write(&self) -> std::io::Result<()> {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -207,37 +249,39 @@ impl Unwritten {
     }
 }
 
-/// Who pays for one turn.
-struct Till {
+/// Who pays for one turn, or for what is asked as part of it.
+pub(super) struct Till {
     prices: Option<Prices>,
-    /// How it stood when the turn was prepared.
-    standing: Standing,
+    budget: Budget,
     /// Where the budget is set, for messages.
     settings: String,
-    /// What every line of this turn says.
+    /// What every line says.
     of: Spent,
     book: Unwritten,
 }
 
-impl Purse for Till {
-    fn allow(&self, request: &Request, spent: Option<f64>) -> Result<(), Failure> {
-        let Budget { refuse, per_turn, .. } = self.standing.budget;
-        // A price that is not known can't be checked, which was said before.
-        let Some(next) = estimate(self.prices.clone(), request).cost else { return Ok(()) };
-        let spent = spent.unwrap_or(0.0);
-        let refused = |message: String, key: &str| Failure {
-            kind: FailureKind::Work,
-            message,
-            hint: format!(
-                "Raise `{key}` under [budget] in {}, or choose a cheaper model: `scritorio models` lists them.",
-                self.settings
-            ),
+impl Till {
+    /// Whether texts of so many tokens may be sent to become vectors.
+    pub(super) fn allow_texts(&self, tokens: u64) -> Result<(), Failure> {
+        let usage = Usage { input_tokens: Some(tokens), output_tokens: Some(0), ..Usage::default() };
+        self.may_spend(self.prices.as_ref().and_then(|prices| prices.cost(&usage, None, None)))
+    }
+
+    /// Whether so much more may be spent, in US dollars; `None`: nobody knows how much it is.
+    fn may_spend(&self, next: Option<f64>) -> Result<(), Failure> {
+        let Budget { refuse, per_turn, .. } = self.budget;
+        if (refuse.is_none() && per_turn.is_none()) || next == Some(0.0) {
+            return Ok(());
+        }
+        let Some(next) = next else {
+            return if self.budget.refuses_unknown() { Err(self.of_unknown_cost()) } else { Ok(()) };
         };
+        let (month, spent) = self.book.sums(Some(&self.of.turn));
         let about = dollars(next);
         if let Some(most) = per_turn.filter(|most| spent + next > *most) {
             let so_far =
                 if spent > 0.0 { format!("has cost {}, and ", dollars(spent)) } else { String::new() };
-            return Err(refused(
+            return Err(self.refused(
                 format!(
                     "This question {so_far}would cost up to about {about} more (estimated): over the {} that one question may cost. Nothing more was sent.",
                     dollars(most)
@@ -245,12 +289,12 @@ impl Purse for Till {
                 "per_turn",
             ));
         }
-        let month = self.standing.month.dollars + spent;
-        if let Some(most) = refuse.filter(|most| month + next > *most) {
-            return Err(refused(
+        if let Some(most) = refuse.filter(|most| month.dollars + next > *most) {
+            let standing = Standing { month, budget: self.budget };
+            return Err(self.refused(
                 format!(
                     "This month has cost {} of the {} that it may, and the next request would cost up to about {about} (estimated). Nothing more was sent.",
-                    dollars(month),
+                    standing.sum(),
                     dollars(most)
                 ),
                 "refuse",
@@ -259,15 +303,62 @@ impl Purse for Till {
         Ok(())
     }
 
-    fn spent(&self, usage: Usage, tier: Option<&str>) -> Usage {
-        let asked = self.of.tier_asked.as_deref();
-        let known = || self.prices.as_ref()?.cost(&usage, asked, tier);
-        // A server that says itself what it takes knows better.
-        let usage = Usage { cost: usage.cost.or_else(known), ..usage };
+    fn refused(&self, message: String, key: &str) -> Failure {
+        Failure {
+            kind: FailureKind::Work,
+            message,
+            hint: format!(
+                "Raise `{key}` under [budget] in {}, or choose a cheaper model: `scritorio models` lists them.",
+                self.settings
+            ),
+        }
+    }
+
+    fn of_unknown_cost(&self) -> Failure {
+        let model = &self.of.model;
+        let tier =
+            self.of.tier_asked.as_deref().map(|tier| format!(" on the {tier} tier")).unwrap_or_default();
+        Failure {
+            kind: FailureKind::Work,
+            message: format!(
+                "The price of {model}{tier} is not known, so the budget can't be kept. Nothing more was sent."
+            ),
+            hint: format!(
+                "Name it under [prices.\"{model}\"] in {}, or set `unknown = \"allow\"` under [budget] there.",
+                self.settings
+            ),
+        }
+    }
+}
+
+impl Purse for Till {
+    fn allow(&self, request: &Request) -> Result<(), Failure> {
+        let next = estimate(self.prices.clone(), request).cost;
+        // Where there is no room on the flex tier, the same request is sent on the default tier.
+        let default = |next: f64| {
+            let mut request = request.clone();
+            request.options.service_tier = None;
+            estimate(self.prices.clone(), &request).cost.map_or(next, |default| default.max(next))
+        };
+        let is_flex = request.options.service_tier.as_deref() == Some("flex");
+        self.may_spend(if is_flex { next.map(default) } else { next })
+    }
+
+    fn spent(&self, used: &Used<'_>) -> Usage {
+        let (asked, given) = (self.of.tier_asked.as_deref(), used.tier);
+        let free =
+            |prices: &Prices| prices.at_most(given.or(asked)).is_some_and(|(price, _)| price.is_free());
+        let usage = match &self.prices {
+            // A server that says itself what it takes knows better.
+            _ if used.told.cost.is_some() => used.told,
+            Some(prices) if free(prices) => prices.priced(used.told, asked, given),
+            Some(prices) => prices.priced(used.whole(), asked, given),
+            None => Usage { unpriced: 1, ..used.whole() },
+        };
         if usage.cost != Some(0.0) {
             self.book.add(Spent {
                 at: crate::store::now(),
-                tier: tier.map(str::to_owned),
+                tier: used.tier.map(str::to_owned),
                 usage,
                 ..self.of.clone()
             });
@@ -321,6 +412,11 @@ mod tests {
         bench.purse(&TurnId::new("t-1"), "openai", "gpt-5-mini", None)
     }
 
+    /// What a response used that says its tokens, on a tier.
+    fn on(told: Usage, tier: Option<&str>) -> Used<'_> {
+        Used { told, tier, ..Used::default() }
+    }
+
     #[test]
     fn the_authors_own_price_wins_over_the_list_and_another_server_has_none() {
         let folder = tempfile::tempdir().unwrap();
@@ -335,8 +431,10 @@ mod tests {
         assert_eq!(elsewhere.prices("ollama", "qwen3"), Some(Prices::free()));
         let box_ = bench(folder.path(), "[providers.ollama]\nbase_url = 'http://10.0.0.5:11434'\n");
         assert_eq!(box_.prices("ollama", "qwen3"), None);
-        let proxy = bench(folder.path(), "[provider]\nbase_url = 'http://127.0.0.1:4000/v1'\n");
-        assert_eq!(proxy.prices("openai", "gpt-5-mini"), None);
+        let here = "[provider]\nbase_url = 'http://127.0.0.1:4000/v1'\n";
+        assert_eq!(bench(folder.path(), here).prices("openai", "gpt-5-mini"), Some(Prices::free()));
+        let proxy = bench(folder.path(), &format!("{here}[prices.gpt-5-mini]\ninput = 9\noutput = 9\n"));
+        assert_eq!(proxy.prices("openai", "gpt-5-mini").unwrap().source, Source::Author);
     }
 
     #[test]
@@ -344,32 +442,117 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let first = bench(folder.path(), "[budget]\nwarn = 0.5\nrefuse = 1.0\n");
         assert!(!first.standing().warns());
-        let spent = purse(&first).spent(used(10, 10), Some("scale"));
-        assert_eq!(spent.cost, None, "nobody says what that tier costs");
-        let spent = purse(&first).spent(used(200_000, 300_000), Some("default"));
+        let spent = purse(&first).spent(&on(used(10, 10), Some("scale")));
+        assert_eq!((spent.cost, spent.unpriced), (None, 1), "nobody says what that tier costs");
+        let spent = purse(&first).spent(&on(used(200_000, 300_000), Some("default")));
         assert!((spent.cost.unwrap() - 0.65).abs() < 1e-9);
         first.write_spending().unwrap();
         let other = bench(folder.path(), "[budget]\nwarn = 0.5\nrefuse = 0.6515\n");
         let standing = other.standing();
         assert!(standing.warns());
         assert_eq!((standing.month.responses, standing.month.unpriced), (2, 1));
-        assert_eq!(standing.words(), "$0.65 of $0.65 this month");
-        let refused = purse(&other).allow(&request(None), None).unwrap_err();
+        assert_eq!(standing.words(), "at least $0.65 of $0.65 this month, 1 request of unknown cost");
+        let refused = purse(&other).allow(&request(None)).unwrap_err();
         assert_eq!(refused.kind, FailureKind::Work);
         assert!(refused.message.contains("Nothing more was sent."), "{refused:?}");
         assert!(refused.hint.contains("`refuse` under [budget] in") && refused.hint.contains("config.toml"));
-        assert_eq!(purse(&first).allow(&request(None), None), Ok(()));
+        assert_eq!(purse(&first).allow(&request(None)), Ok(()));
     }
 
     #[test]
     fn one_question_of_many_rounds_stops_before_the_request_that_is_too_much() {
         let folder = tempfile::tempdir().unwrap();
-        let purse = purse(&bench(folder.path(), "[budget]\nper_turn = 0.005\n"));
-        assert_eq!(purse.allow(&request(None), None), Ok(()));
-        assert_eq!(purse.allow(&request(None), Some(0.002)), Ok(()));
-        let refused = purse.allow(&request(None), Some(0.004)).unwrap_err();
+        let bench = bench(folder.path(), "[budget]\nper_turn = 0.005\n");
+        let purse = purse(&bench);
+        assert_eq!(purse.allow(&request(None)), Ok(()));
+        purse.spent(&on(used(0, 1_000), None));
+        assert_eq!(purse.allow(&request(None)), Ok(()));
+        purse.spent(&on(used(0, 1_000), None));
+        let refused = purse.allow(&request(None)).unwrap_err();
         assert!(refused.message.contains("has cost $0.0040"), "{refused:?}");
         assert!(refused.hint.contains("`per_turn`"), "{refused:?}");
+        let other = bench.purse(&TurnId::new("t-2"), "openai", "gpt-5-mini", None);
+        assert_eq!(other.allow(&request(None)), Ok(()), "another question");
+    }
+
+    #[test]
+    fn a_response_that_tells_no_tokens_is_priced_by_an_estimate_unless_nothing_costs_anything() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path(), "");
+        let stopped = Used { sent: 100_000, arrived: 1_000, ..Used::default() };
+        let spent = purse(&bench).spent(&stopped);
+        assert!((spent.cost.unwrap() - 0.027).abs() < 1e-9 && spent.estimated, "{spent:?}");
+        let unknown = bench.purse(&TurnId::new("t-1"), "openai", "brand-new", None).spent(&stopped);
+        assert_eq!((unknown.cost, unknown.unpriced, unknown.estimated), (None, 1, true));
+        let local = bench.purse(&TurnId::new("t-1"), "ollama", "qwen3", None).spent(&stopped);
+        assert_eq!((local.cost, local.input_tokens, local.estimated), (Some(0.0), None, false));
+        let month = bench.standing().month;
+        assert_eq!((month.responses, month.estimated, month.unpriced), (2, 2, 1));
+        assert_eq!(bench.standing().words(), "at least about $0.0270 this month, 1 request of unknown cost");
+    }
+
+    #[test]
+    fn a_budget_that_refuses_sends_nothing_of_unknown_cost_unless_the_author_allows_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let asks = |provider: &str, settings: &str| {
+            let bench = bench(folder.path(), settings);
+            bench.purse(&TurnId::new("t-1"), provider, "brand-new", None).allow(&request(None))
+        };
+        for limit in ["refuse = 100", "per_turn = 100"] {
+            let refused = asks("openai", &format!("[budget]\n{limit}\n")).unwrap_err();
+            assert!(refused.message.contains("price of brand-new is not known"), "{refused:?}");
+            assert!(refused.hint.contains("[prices.\"brand-new\"]"), "{refused:?}");
+            assert_eq!(asks("openai", &format!("[budget]\n{limit}\nunknown = 'allow'\n")), Ok(()));
+            assert_eq!(asks("ollama", &format!("[budget]\n{limit}\n")), Ok(()), "it runs on this machine");
+            let here = format!("[provider]\nbase_url = 'http://[::1]:8080/v1'\n[budget]\n{limit}\n");
+            assert_eq!(asks("openai", &here), Ok(()));
+            let own = format!("[prices.brand-new]\ninput = 1\noutput = 1\n[budget]\n{limit}\n");
+            assert_eq!(asks("openai", &own), Ok(()));
+        }
+        assert_eq!(asks("openai", "[budget]\nwarn = 1\n"), Ok(()));
+    }
+
+    #[test]
+    fn the_authors_own_price_counts_for_every_tier_and_never_as_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(
+            folder.path(),
+            "[prices.gpt-5-mini]\ninput = 1\noutput = 10\n[prices.mine]\ninput = 1\noutput = 10\n",
+        );
+        let cost = |model: &str, tier: &str| {
+            let purse = bench.purse(&TurnId::new("t-1"), "openai", model, None);
+            purse.spent(&on(used(0, 100_000), Some(tier)))
+        };
+        let (flex, priority) = (cost("gpt-5-mini", "flex"), cost("gpt-5-mini", "priority"));
+        assert_eq!((flex.cost, flex.estimated), (Some(1.0), true), "flex is never dearer");
+        assert!((priority.cost.unwrap() - 1.8).abs() < 1e-9, "as the list has it: {priority:?}");
+        assert_eq!((cost("mine", "priority").cost, cost("mine", "priority").unpriced), (None, 1));
+        assert_eq!(bench.standing().month.unpriced, 2);
+    }
+
+    #[test]
+    fn a_request_on_the_flex_tier_must_be_affordable_on_the_default_tier_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path(), "[budget]\nrefuse = 0.0015\n");
+        let flex = bench.purse(&TurnId::new("t-1"), "openai", "gpt-5-mini", Some("flex"));
+        assert!(
+            flex.allow(&request(Some("flex"))).is_err(),
+            "two thousandths of a dollar, if there is no room"
+        );
+    }
+
+    #[test]
+    fn searches_of_the_web_are_part_of_the_cost() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path(), "[budget]\nrefuse = 0.02\n");
+        let searched = Usage { web_searches: 2, ..used(0, 0) };
+        assert_eq!(purse(&bench).spent(&on(searched, None)).cost, Some(0.02));
+        let folder = tempfile::tempdir().unwrap();
+        let bench = self::bench(folder.path(), "[budget]\nrefuse = 0.02\n");
+        assert_eq!(purse(&bench).allow(&request(None)), Ok(()));
+        let mut searching = request(None);
+        searching.options.web_search = true;
+        assert!(purse(&bench).allow(&searching).is_err(), "three of them cost more than that");
     }
 
     #[test]
@@ -377,7 +560,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let bench = bench(folder.path(), "");
         let told = Usage { cost: Some(0.5), ..used(10, 10) };
-        assert_eq!(purse(&bench).spent(told, None).cost, Some(0.5));
+        assert_eq!(purse(&bench).spent(&on(told, None)).cost, Some(0.5));
     }
 
     #[test]
@@ -394,7 +577,9 @@ mod tests {
         assert_eq!(caution("[budget]\nwarn = 5\n"), None);
         let said = caution("[budget]\nwarn = 0.001\n").unwrap();
         assert!(said.contains("you wanted to be warned from $0.0010"), "{said}");
-        let said = caution("[budget]\nrefuse = 5\n[provider]\nmodel = 'brand-new'\n").unwrap();
+        let refused = caution("[budget]\nrefuse = 5\n[provider]\nmodel = 'brand-new'\n");
+        assert_eq!(refused, None, "the budget refuses, and says why");
+        let said = caution("[budget]\nwarn = 5\n[provider]\nmodel = 'brand-new'\n").unwrap();
         assert!(said.contains("price of brand-new is not known") && said.contains("[prices.\"brand-new\"]"));
     }
 

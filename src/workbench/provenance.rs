@@ -108,6 +108,10 @@ pub struct ModelUse {
     pub output_tokens: u64,
     /// In US dollars, as far as it is known.
     pub cost: f64,
+    /// Requests whose cost is not known.
+    pub unpriced: u64,
+    /// Whether tokens or cost are an estimate in part.
+    pub estimated: bool,
 }
 
 /// How much one board member was asked.
@@ -334,7 +338,9 @@ fn models(turns: &[&TurnRecord]) -> Vec<ModelUse> {
         model.turns += 1;
         model.input_tokens += turn.usage.input_tokens.unwrap_or(0);
         model.output_tokens += turn.usage.output_tokens.unwrap_or(0);
-        model.cost += turn.usage.cost.unwrap_or(0.0);
+        model.cost += turn.usage.known();
+        model.unpriced += turn.usage.unknown();
+        model.estimated |= turn.usage.estimated;
     }
     models.sort_by_key(|model| std::cmp::Reverse(model.turns));
     models

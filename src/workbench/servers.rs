@@ -11,11 +11,12 @@ use serde::Serialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::Used;
 use crate::domain::conversation::{Failure, FailureKind, Usage};
 use crate::domain::ids::TurnId;
 use crate::providers::presets;
 use crate::providers::wire::Protocol;
-use crate::providers::{Event, Exchange, Item, Options, Provider, Request, ToolChoice, Witness};
+use crate::providers::{Event, Exchange, Item, Options, Provider, Request, ToolChoice, Witness, tokens};
 
 use super::Workbench;
 use super::keys::KeyStatus;
@@ -227,7 +228,13 @@ impl Workbench {
             _ => None,
         });
         if check.answered {
-            check.usage = self.purse(&TurnId::mint(), name, &model, None).spent(check.usage, tier);
+            let purse = self.purse(&TurnId::mint(), name, &model, None);
+            check.usage = purse.spent(&Used {
+                told: check.usage,
+                sent: tokens::of_request(&request),
+                arrived: arrived(&events),
+                tier,
+            });
             // What can't be noted is a few tokens.
             let _ = self.write_spending();
         }
@@ -278,6 +285,16 @@ async fn heard(
 
 fn millis(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Estimates the tokens of an answer.
+fn arrived(events: &[(u64, Event)]) -> u64 {
+    let words = events.iter().map(|(_, event)| match event {
+        Event::Text(words) | Event::Thought(words) => tokens::estimate(words),
+        Event::Call { arguments, .. } => tokens::estimate(arguments),
+        _ => 0,
+    });
+    words.sum()
 }
 
 /// What the events of a check tell.

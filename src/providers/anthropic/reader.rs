@@ -84,6 +84,8 @@ impl Blocks {
             self.usage.input_tokens = Some(fresh + read.unwrap_or(0) + written.unwrap_or(0));
         }
         self.usage.output_tokens = count("output_tokens").or(self.usage.output_tokens);
+        let searches = usage.get("server_tool_use").and_then(|did| did.get("web_search_requests"));
+        self.usage.web_searches = searches.and_then(Value::as_u64).unwrap_or(0).max(self.usage.web_searches);
         if let Some(tier) = str_of(usage, "service_tier") {
             self.tier = Some(tier.to_owned());
         }
@@ -117,7 +119,12 @@ impl Blocks {
     fn block_delta(&mut self, index: u64, delta: &Value) {
         let words = str_of(delta, "text").map(str::to_owned);
         match (self.open.get_mut(&index), str_of(delta, "type")) {
-            (Some(Block::Thinking(thought)), Some("thinking_delta")) => append(thought, delta, "thinking"),
+            (Some(Block::Thinking(thought)), Some("thinking_delta")) => {
+                append(thought, delta, "thinking");
+                if let Some(words) = str_of(delta, "thinking").filter(|words| !words.is_empty()) {
+                    self.events.push(Event::Thought(words.to_owned()));
+                }
+            }
             (Some(Block::Thinking(thought)), Some("signature_delta")) => append(thought, delta, "signature"),
             (Some(Block::Call { call_id, input, .. }), Some("input_json_delta")) => {
                 if let Some(piece) = str_of(delta, "partial_json").filter(|p| !p.is_empty()) {
@@ -305,6 +312,8 @@ mod tests {
             [
                 Event::Created { response_id: "msg_1".into() },
                 Event::Reasoning,
+                Event::Thought("h".into()),
+                Event::Thought("m".into()),
                 Event::Item(raw::wrap(Protocol::Anthropic, &thought)),
                 Event::Text("Let me see.".into()),
                 Event::CallStarted { call_id: call_id.clone(), name: "look".into() },

@@ -82,10 +82,20 @@ impl Gathering {
         }
     }
 
+    /// The model thinks these words, in a field for that.
+    pub fn thought(&mut self, words: &str) {
+        self.think();
+        self.events.push(Event::Thought(words.to_owned()));
+    }
+
     /// The model says something, thoughts in tags among it.
     pub fn words(&mut self, delta: &str) {
         self.speech.push(delta, &mut self.said);
+        let speaks = self.said.iter().any(|said| matches!(said, Said::Words(_)));
         self.tell();
+        if self.thinking && !speaks && !delta.is_empty() {
+            self.events.push(Event::Thought(delta.to_owned()));
+        }
     }
 
     /// The elements of a `tool_calls`.

@@ -86,7 +86,7 @@ impl Chunks {
             let Some(thought) = delta.get(field).and_then(Value::as_str).filter(|t| !t.is_empty()) else {
                 continue;
             };
-            self.answer.think();
+            self.answer.thought(thought);
             if let (Some(thoughts), "reasoning_content") = (&mut self.thoughts, field) {
                 thoughts.push_str(thought);
             }
@@ -138,6 +138,7 @@ impl Chunks {
             output_tokens: count("completion_tokens"),
             reasoning_tokens: detail("completion_tokens_details", "reasoning_tokens"),
             cost: usage.get("cost").and_then(Value::as_f64),
+            ..Usage::default()
         };
         true
     }
@@ -352,7 +353,7 @@ mod tests {
         for thought in [field("reasoning"), field("reasoning_content"), say("<think>hm</think>")] {
             assert_eq!(
                 heard(&[&thought, &say("A"), STOP]),
-                ["Reasoning", "A", "finished None "],
+                ["Reasoning", "Thought", "A", "finished None "],
                 "{thought}"
             );
         }
@@ -362,7 +363,7 @@ mod tests {
             ["hm", "Reasoning", "TakenBack", "A", "finished None "]
         );
         let only = heard(&[&say("<think>hm"), STOP]);
-        assert!(only[1].contains("gave no answer"), "{only:?}");
+        assert!(only[2].contains("gave no answer"), "{only:?}");
     }
 
     #[test]

@@ -103,6 +103,11 @@ fn distrust(error: &rustls::CertificateError) -> String {
 }
 
 impl Problem {
+    /// Whether the server may have worked on the request, although it neither answered nor refused it.
+    pub fn may_have_cost(&self) -> bool {
+        matches!(self, Self::Silent(..) | Self::TooLong(_) | Self::CutOff | Self::TooMuch)
+    }
+
     /// Tells a connection's failures apart. `proxy` is what stands between, if anything: then nothing else was ever reached.
     pub(super) fn of_transport(error: &reqwest::Error, connect: Duration, proxy: Option<String>) -> Self {
         let mut cause = error.to_string();

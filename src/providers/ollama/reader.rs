@@ -29,8 +29,8 @@ impl Lines {
         }
         if let Some(message) = line.get("message") {
             let text = |field: &str| message.get(field).and_then(Value::as_str).filter(|t| !t.is_empty());
-            if text("thinking").is_some() {
-                self.answer.think();
+            if let Some(words) = text("thinking") {
+                self.answer.thought(words);
             }
             if let Some(words) = text("content") {
                 self.answer.words(words);
@@ -120,7 +120,8 @@ mod tests {
             r#"{"message":{"content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":3}"#,
         ]);
         assert_eq!(progress, Progress::Ended);
-        assert_eq!(events[..2], [Event::Reasoning, Event::Text("A".into())]);
+        let thought = Event::Thought("hm".into());
+        assert_eq!(events[..3], [Event::Reasoning, thought, Event::Text("A".into())]);
         let calls: Vec<&CallId> = events
             .iter()
             .filter_map(|e| if let Event::Call { call_id, .. } = e { Some(call_id) } else { None })

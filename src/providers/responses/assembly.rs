@@ -89,7 +89,12 @@ impl Assembly {
             "response.incomplete" => return self.finish(response, true),
             "response.failed" | "response.cancelled" => return failed(response),
             "error" => return Progress::Failed(Refusal::from_value(event).unwrap_or_default()),
-            _ if kind.starts_with("response.reasoning") => self.think(),
+            _ if kind.starts_with("response.reasoning") => {
+                self.think();
+                if let Some(words) = str_of(event, "delta").filter(|words| !words.is_empty()) {
+                    self.events.push(Event::Thought(words.to_owned()));
+                }
+            }
             _ if event.get("error").is_some_and(|e| e.is_object() || e.is_string()) => {
                 return Progress::Failed(Refusal::from_value(event).unwrap_or_default());
             }
@@ -312,6 +317,7 @@ fn usage(response: &Value) -> Usage {
         output_tokens: count("output_tokens"),
         reasoning_tokens: detail("output_tokens_details", "reasoning_tokens"),
         cost: usage.get("cost").and_then(Value::as_f64),
+        ..Usage::default()
     }
 }
 
@@ -353,6 +359,7 @@ mod tests {
             output_tokens: Some(70),
             reasoning_tokens: Some(50),
             cost: Some(0.01),
+            ..Usage::default()
         };
         assert_eq!(usage(&told), wanted);
         assert_eq!(usage(&json!({ "usage": { "input_tokens_details": null } })), Usage::default());

@@ -22,7 +22,7 @@ use super::{FOLDER, Link, Origin, one_line, path, staying};
 const CACHE: &str = "cache/sessions.json";
 
 /// Version of the cache. Another one is not read.
-const CACHE_VERSION: u32 = 1;
+const CACHE_VERSION: u32 = 2;
 
 /// Longest name that is made of a first question, in characters.
 const SHORT: usize = 64;
@@ -187,12 +187,7 @@ fn summary_of(file: &File, glimpse: &Glimpse<'_>) -> Summary {
     let title = glimpse.title.as_deref().filter(|title| !title.is_empty());
     let started_at = first.map(|turn| turn.asked_at.to_string());
     let modified = || file.modified.and_then(|at| jiff::Timestamp::try_from(at).ok());
-    let mut usage = Usage::default();
-    for turn in &glimpse.turns {
-        usage.input_tokens = sum(usage.input_tokens, turn.usage.input_tokens, u64::saturating_add);
-        usage.output_tokens = sum(usage.output_tokens, turn.usage.output_tokens, u64::saturating_add);
-        usage.cost = sum(usage.cost, turn.usage.cost, |a, b| a + b);
-    }
+    let usage = glimpse.turns.iter().map(|turn| turn.usage).sum();
     Summary {
         session: file.session.clone(),
         named: title.is_some(),
@@ -211,13 +206,6 @@ fn summary_of(file: &File, glimpse: &Glimpse<'_>) -> Summary {
         usage,
         skipped: glimpse.skipped,
         later: glimpse.later,
-    }
-}
-
-fn sum<T>(a: Option<T>, b: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(add(a, b)),
-        (a, b) => a.or(b),
     }
 }
 

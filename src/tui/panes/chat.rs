@@ -7,7 +7,9 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use crate::domain::passage::count_words;
-use crate::domain::price::dollars;
+use crate::domain::price::{cost_in_words, dollars};
+use crate::domain::usage::Usage;
+use crate::workbench::money::Month;
 use crate::workbench::{Member, read_to};
 
 use super::super::app::App;
@@ -241,27 +243,33 @@ fn status_parts(app: &App) -> Vec<String> {
         if let (Some(input), Some(output)) = (turn.usage.input_tokens, turn.usage.output_tokens) {
             parts.push(format!("{} in, {} out", short(input), short(output)));
         }
-        parts.extend(turn.usage.cost.filter(|cost| *cost > 0.0).map(dollars));
+        parts.extend(cost_in_words(&turn.usage).filter(|_| turn.usage.cost != Some(0.0)));
         if turn.round.1 > 0 {
             parts.push(format!("round {} of {}", turn.round.0, turn.round.1));
         }
         return parts;
     }
-    let costs = app.chat.turns.iter().filter_map(|turn| turn.usage.cost);
-    let here: f64 = costs.sum();
-    if here > 0.0 {
-        parts.push(format!("{} here", dollars(here)));
+    let here: Usage = app.chat.turns.iter().map(|turn| turn.usage).sum();
+    match (here.unknown(), here.known()) {
+        (0, known) if known > 0.0 => parts.extend(cost_in_words(&here).map(|cost| format!("{cost} here"))),
+        (0, _) => {}
+        (unknown, known) => parts.push(format!("at least {} here, {unknown} unknown", dollars(known))),
     }
     with_month(app, parts)
 }
 
 /// Adds what this month has cost. Where there is little room it goes first, unless the author wants to be warned.
 fn with_month(app: &App, mut parts: Vec<String>) -> Vec<String> {
-    if let Some(standing) = app.standing.as_ref().filter(|s| s.month.dollars > 0.0) {
+    let spent = |month: &Month| month.dollars > 0.0 || month.unpriced > 0;
+    if let Some(standing) = app.standing.as_ref().filter(|standing| spent(&standing.month)) {
         if standing.warns() {
             parts.push(format!("\u{26a0} {}", standing.words()));
         } else {
-            parts.insert(0, format!("{} this month", dollars(standing.month.dollars)));
+            let unknown = match standing.month.unpriced {
+                0 => String::new(),
+                n => format!(", {n} unknown"),
+            };
+            parts.insert(0, format!("{} this month{unknown}", standing.sum()));
         }
     }
     parts

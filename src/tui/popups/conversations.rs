@@ -12,6 +12,7 @@ use super::field::Field;
 use super::{Popup, Reply, confirm};
 use crate::command::Context;
 use crate::domain::ids::SessionId;
+use crate::domain::price::cost_in_words;
 use crate::domain::safe_text;
 use crate::tui::keymap::Keymap;
 use crate::tui::msg::{Msg, SessionVerb};
@@ -276,7 +277,7 @@ impl ConversationsPopup {
         let names = summary.personas.iter().map(|id| member(Some(id)).name).collect::<Vec<_>>().join(", ");
         let tokens = summary.usage.input_tokens.unwrap_or(0) + summary.usage.output_tokens.unwrap_or(0);
         let tokens = (tokens > 0).then(|| format!("{} tokens", thousands(tokens as usize)));
-        let cost = summary.usage.cost.map(|cost| format!("${cost:.4}"));
+        let cost = cost_in_words(&summary.usage);
         let origin = summary.forked_from.as_ref().map(|origin| {
             let from = self.all.iter().find(|other| other.session == origin.session);
             from.map_or_else(|| "forked".to_owned(), |from| format!("forked from \"{}\"", from.title))

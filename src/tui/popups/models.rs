@@ -24,7 +24,7 @@ fn detail(row: &ModelRow) -> String {
     let mut parts = vec![];
     parts.extend(row.context.map(|tokens| format!("{} context", short(tokens))));
     parts.push(match &row.prices {
-        Some(prices) if prices.standard.output == 0.0 => "no cost".to_owned(),
+        Some(prices) if prices.standard.is_free() => "no cost".to_owned(),
         Some(prices) => {
             format!(
                 "{} in, {} out a million",

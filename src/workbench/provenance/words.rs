@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{Report, Turns};
+use crate::domain::price::of_unknown_cost;
 use crate::domain::safe_text;
 use crate::store::egress::Purpose;
 use crate::workbench::provider::OFFLINE;
@@ -132,7 +133,12 @@ fn who(out: &mut String, report: &Report) {
             let _ = write!(words, ", {input} tokens in, {output} tokens out");
         }
         if model.cost > 0.0 {
-            let _ = write!(words, ", {:.2} US dollars", model.cost);
+            let at_least = if model.unpriced > 0 { "at least " } else { "" };
+            let about = if model.estimated { "about " } else { "" };
+            let _ = write!(words, ", {at_least}{about}{:.2} US dollars", model.cost);
+        }
+        if model.unpriced > 0 {
+            let _ = write!(words, ", {}", of_unknown_cost(model.unpriced));
         }
         if model.provider == OFFLINE {
             words.push_str(" (inside the program: no AI model, and nothing leaves the machine)");

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::agent::grounding::hide_markers;
 use crate::domain::conversation::{Quote, ToolRecord, ToolStatus, Turn, TurnStatus, Usage, Verdict};
 use crate::domain::ids::{BookPath, ProposalId, SessionId};
+use crate::domain::price::cost_in_words;
 use crate::domain::safe_text;
 use crate::persona::board;
 use crate::proposal::{Proposal, Status};
@@ -271,7 +272,7 @@ fn proposal(queued: &Queued) -> String {
 /// Tokens and cost in words, as far as they are known.
 fn spent(usage: Usage) -> Option<String> {
     let tokens = |count: Option<u64>, what: &str| count.map(|n| format!("{n} tokens {what}"));
-    let cost = usage.cost.map(|cost| format!("${cost:.4}"));
+    let cost = cost_in_words(&usage);
     let parts: Vec<String> = [tokens(usage.input_tokens, "in"), tokens(usage.output_tokens, "out"), cost]
         .into_iter()
         .flatten()

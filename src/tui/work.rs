@@ -24,6 +24,9 @@ use super::review::{Compared, stamp};
 /// Hits that a search of the book shows.
 const HITS: usize = 50;
 
+/// Places that the find bar counts; of more it says so.
+const PLACES: usize = 9_999;
+
 /// The open book and what runs in the background for it.
 pub(super) struct Work {
     workbench: Workbench,
@@ -293,6 +296,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             let hits = bench.search_book(&query, HITS);
             Msg::Hits(query, hits)
         }
+        Effect::CountPlaces(searched, counting) => Msg::Counted(searched, counting.count(PLACES)),
         Effect::Index => {
             bench.index_of(&bench.book());
             return;
@@ -328,6 +332,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         Effect::ListProviders => Msg::Providers(bench.providers_on_offer(), servers::found_here()),
         Effect::ListModels => Msg::Models(bench.models(&bench.choices().provider.value).map(Box::new)),
         Effect::UseModel(provider, model) => use_model(bench, &provider, &model),
+        Effect::ReadModels => Msg::OwnModels(bench.models_of_members()),
         Effect::SumUp => Msg::Standing(Box::new(bench.standing())),
         Effect::UseProvider(provider) => use_provider(bench, &provider, ""),
         Effect::ReadRecovered => {

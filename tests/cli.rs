@@ -933,15 +933,16 @@ fn a_prompt_is_compared_with_that_of_the_last_question() {
     let refused = folders.run(&["prompt", "--ask", "And why?", "--diff"]);
     assert_eq!(refused.code, 1, "nothing was asked yet: {}", refused.err);
     let session = asked(&folders, "Who is Mira Okafor?", &[]);
-    let diff = folders.run(&["prompt", "--provider", "offline", "--ask", "And why?", "--diff"]).ok().out;
+    let diff = folders.run(&["prompt", "--provider", "openai", "--ask", "And why?", "--diff"]).ok().out;
     assert!(diff.starts_with("Compared with the request of the last question, as it would be sent now."));
     assert!(diff.contains("== Instructions: the same") && diff.contains("== Input: changed"), "{diff}");
     assert!(diff.contains("+User: And why?") && diff.contains(" User: Who is Mira Okafor?"), "{diff}");
     let other = ["--persona", "writing-coach", "--session", &session, "--json"];
-    let other = [&["prompt", "--provider", "offline", "--ask", "And why?", "--diff"], &other[..]].concat();
+    let other = [&["prompt", "--provider", "openai", "--ask", "And why?", "--diff"], &other[..]].concat();
     let changes = folders.run(&other).ok().json()["changes"].as_str().unwrap().to_owned();
     assert!(changes.contains("== Instructions: changed"), "{changes}");
-    let whole = folders.run(&["prompt", "--ask", "And why?", "--session", "last"]).ok().out;
+    let whole =
+        folders.run(&["prompt", "--provider", "openai", "--ask", "And why?", "--session", "last"]).ok().out;
     assert!(whole.contains("Who is Mira Okafor?") && whole.contains("User: And why?"), "{whole}");
 }
 
@@ -959,10 +960,10 @@ fn whoever_writes_beside_an_open_window_is_warned_and_not_refused() {
     assert!(warns(&["proposals", "undo", "last"]));
     assert!(!folders.read("manuscript/01-the-lamp.md").contains("Obi"), "it was done all the same");
     assert!(warns(&["proposals", "redo", "last"]) && warns(&["proposals", "undo", "last"]));
-    assert!(warns(&apply));
     for reads in [&["proposals", "list"][..], &["proposals", "show", "last"], &rename] {
         assert!(!warns(reads), "{reads:?} writes nothing");
     }
+    assert!(warns(&apply));
     drop(window);
     assert!(!warns(&["proposals", "undo", "last"]));
 }

@@ -307,7 +307,7 @@ fn round_limit(rounds: u32) -> Failure {
     Failure {
         kind: FailureKind::RoundLimit,
         message: format!(
-            "The model still asked for tools after the last of {rounds} rounds, so the turn was stopped."
+            "The model still asked for tools after round {rounds}, the last one allowed, so the turn was stopped."
         ),
         hint: "What it read is listed above. Ask for less at once, or allow more rounds (1 to 12).".into(),
     }
@@ -478,7 +478,7 @@ mod tests {
         assert_eq!(runs(&effects), ["c0", "c1"]);
         assert_eq!(failed_kind(&effects), Some(FailureKind::RoundLimit));
         let Some(TurnStatus::Failed(failure)) = ending(&effects) else { panic!("it failed") };
-        assert!(failure.message.contains("the last of 2 rounds"), "{}", failure.message);
+        assert!(failure.message.contains("after round 2, the last one allowed"), "{}", failure.message);
         assert_eq!(
             shape(&machine),
             ["calls c0", "answers c0", "calls c1", "answers c1", "calls c2", "not_run c2"]

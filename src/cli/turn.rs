@@ -228,14 +228,23 @@ impl Signals {
     }
 }
 
+/// What is kept of a turn that did not end well.
+fn kept(ended: &Ended) -> &'static str {
+    if ended.turn.answer.is_empty() {
+        "The question is"
+    } else {
+        "The question and the part of the answer that arrived are"
+    }
+}
+
 fn finish(workbench: &Workbench, session: &SessionId, ask: &Ask, ended: Ended) -> Ran {
     let failure = match (&ended.turn.status, &ended.failure) {
         (TurnStatus::Cancelled, _) => Some(
             CliError::new(Kind::Cancelled, "Cancelled.")
-                .hint(format!("What had arrived is kept in the conversation {session}.")),
+                .hint(format!("{} kept in the conversation {session}.", kept(&ended))),
         ),
         (TurnStatus::Failed(failure), _) | (_, Some(failure)) => {
-            Some(with_session(failure, session, !ended.turn.answer.is_empty()))
+            Some(with_session(failure, session, kept(&ended)))
         }
         (TurnStatus::Done | TurnStatus::Running, None) => None,
     };
@@ -243,14 +252,12 @@ fn finish(workbench: &Workbench, session: &SessionId, ask: &Ask, ended: Ended) -
     Ran { finished: workbench.finish(session, ask, ended), proposals, failure }
 }
 
-fn with_session(failure: &Failure, session: &SessionId, partly: bool) -> CliError {
+fn with_session(failure: &Failure, session: &SessionId, kept: &str) -> CliError {
     let error = CliError::from(failure);
     let offline = match failure.kind {
         FailureKind::Unreachable => " The offline reader needs no network: ask with --provider offline.",
         _ => "",
     };
-    let kept =
-        if partly { "The question and the part of the answer that arrived are" } else { "The question is" };
     let hint = format!("{}{offline} {kept} kept in the conversation {session}.", error.hint);
     error.hint(hint.trim_start())
 }

@@ -45,7 +45,7 @@ pub(super) fn dated(line: &str) -> Option<(StoryDate, &str)> {
     ends.sort_unstable();
     // The longest: `June 3, 2318` goes on behind its first comma.
     ends.into_iter().rev().find_map(|end| {
-        let head = words[..end].trim_end_matches(|c: char| matches!(c, ':' | '*' | '_' | ']' | ' '));
+        let head = words[..end].trim_end_matches([':', '*', '_', ']', ' ']);
         let date = StoryDate::parse(head.trim_matches(|c: char| matches!(c, '*' | '_' | '[' | ']' | ' ')));
         date.span().map(|_| (date, self::words(&words[end..])))
     })

@@ -342,14 +342,10 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         Effect::ReadModels => Msg::OwnModels(bench.models_of_members()),
         Effect::SumUp => Msg::Standing(Box::new(bench.standing())),
         Effect::UseProvider(provider) => use_provider(bench, &provider, ""),
-        Effect::ReadRecovered => {
-            let found = bench.recovered().unwrap_or_default();
-            if found.is_empty() {
-                return;
-            }
-            let present = |r: &Recovered| bench.read_document(&r.path).map(|d| d.text).unwrap_or_default();
-            Msg::Recovered(found.into_iter().map(|r| (present(&r), r)).map(|(text, r)| (r, text)).collect())
-        }
+        Effect::ReadRecovered => match recovered(bench) {
+            Some(found) => found,
+            None => return,
+        },
         Effect::Ask(_)
         | Effect::Cancel
         | Effect::Copy(_)
@@ -360,6 +356,14 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         | Effect::Quit => return,
     };
     send(out, answer);
+}
+
+/// Looks for unsaved text that an earlier run left behind.
+fn recovered(bench: &Workbench) -> Option<Msg> {
+    let found = bench.recovered().unwrap_or_default();
+    let present = |r: &Recovered| bench.read_document(&r.path).map(|d| d.text).unwrap_or_default();
+    let both: Vec<_> = found.into_iter().map(|r| (present(&r), r)).map(|(text, r)| (r, text)).collect();
+    (!both.is_empty()).then_some(Msg::Recovered(both))
 }
 
 /// Keeps the choice of who answers, and tells who does.

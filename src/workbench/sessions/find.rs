@@ -125,20 +125,20 @@ fn plain(markdown: &str) -> Cow<'_, str> {
             Event::Text(text) | Event::Code(text) | Event::InlineHtml(text) | Event::Html(text) => {
                 words.push_str(&text);
             }
-            Event::SoftBreak | Event::HardBreak | Event::Rule => words.push('\n'),
             // Items and cells have nothing between them but their marks.
             Event::End(TagEnd::TableCell) => words.push(' '),
-            Event::Start(Tag::Item) => words.push('\n'),
-            Event::End(
+            Event::SoftBreak
+            | Event::HardBreak
+            | Event::Rule
+            | Event::Start(Tag::Item)
+            | Event::End(
                 TagEnd::Paragraph
                 | TagEnd::Heading(_)
                 | TagEnd::CodeBlock
                 | TagEnd::Item
                 | TagEnd::TableHead
                 | TagEnd::TableRow,
-            ) => {
-                words.push('\n');
-            }
+            ) => words.push('\n'),
             _ => {}
         }
     }

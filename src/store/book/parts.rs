@@ -128,30 +128,30 @@ pub fn aside<'a>(
     zone: impl Fn(&BookPath) -> Zone,
     order: &[String],
 ) -> HashSet<BookPath> {
+    let all: Vec<&BookPath> = paths.into_iter().collect();
     let in_manuscript = |path: &&BookPath| matches!(zone(path), Zone::Manuscript | Zone::Flat);
-    let all: Vec<&BookPath> = paths.into_iter().filter(in_manuscript).collect();
-    let is_none = |path: &&&BookPath| {
-        let stem = path.stem().trim_start_matches(|c: char| !c.is_alphanumeric());
-        NO_CHAPTERS.contains(&fold(stem).as_str())
-    };
-    let named: Vec<&&BookPath> = all.iter().filter(is_none).collect();
-    if named.is_empty() {
+    // Most books have none, and are asked no more.
+    if !all.iter().any(|path| is_no_chapter(path) && in_manuscript(path)) {
         return HashSet::new();
     }
+    let all: Vec<&BookPath> = all.into_iter().filter(in_manuscript).collect();
+    let named = all.iter().filter(|path| is_no_chapter(path));
     let sure: Vec<&&BookPath> = all.iter().filter(|path| chapter::is_numbered(path.stem())).collect();
-    let is_alone = |path: &&&BookPath| {
+    let is_alone = |path: &BookPath| {
         let near = |other: &&&&BookPath| match path.parent() {
             None => zone(other) == zone(path),
             Some(folder) => other.as_str().strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')),
         };
         sure.iter().filter(near).take(ENOUGH).count() < ENOUGH
     };
-    let is_ordered = |path: &&&BookPath| layout.names_in_order(order, path);
-    named
-        .into_iter()
-        .filter(|path| !is_alone(path) && !is_ordered(path))
-        .map(|path| (*path).clone())
-        .collect()
+    let is_ordered = |path: &BookPath| layout.names_in_order(order, path);
+    named.filter(|path| !is_alone(path) && !is_ordered(path)).map(|path| (*path).clone()).collect()
+}
+
+fn is_no_chapter(path: &BookPath) -> bool {
+    let stem = path.stem().trim_start_matches(|c: char| !c.is_alphanumeric());
+    // No name in the table is longer than this.
+    stem.len() <= 24 && NO_CHAPTERS.contains(&fold(stem).as_str())
 }
 
 #[cfg(test)]

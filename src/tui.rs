@@ -159,6 +159,7 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         judging: HashSet::new(),
         escaped_at: None,
         provider: workbench.provider_and_model(),
+        models: workbench.models_of_members(),
         standing: None,
         read_only,
         spin: 0,

@@ -12,6 +12,7 @@ mod book;
 mod server;
 
 use book::{CHAPTER, Folders, KEY, MIRA, ran};
+use scritorio::workbench::{Overrides, Surroundings, Workbench};
 use serde_json::{Value, json};
 use server::{Reply, Server};
 
@@ -907,4 +908,72 @@ fn a_line_of_a_later_version_is_told_of_and_kept() {
     assert!(folders.read(&path).contains(later));
     let list = folders.run(&["sessions", "list", "--json"]).ok().json();
     assert_eq!((&list[0]["questions"], &list[0]["later"]), (&json!(2), &json!(1)));
+}
+
+#[test]
+fn the_last_deleted_conversation_is_brought_back_first() {
+    let folders = Folders::new();
+    let first = asked(&folders, "Who is Mira Okafor?", &[]);
+    let second = asked(&folders, "Which characters are there?", &[]);
+    // The one in which something was said last is deleted first.
+    folders.run(&["sessions", "delete", &second]).ok();
+    folders.run(&["sessions", "delete", &first]).ok();
+    let list = folders.run(&["sessions", "list", "--deleted", "--json"]).ok().json();
+    assert_eq!((&list[0]["session"], &list[1]["session"]), (&json!(first), &json!(second)));
+    for session in [&first, &second] {
+        let restored = folders.run(&["sessions", "restore", "last", "--json"]).ok().json();
+        assert_eq!(restored["session"], json!(session));
+    }
+    let nothing = folders.run(&["sessions", "restore", "last", "--json"]);
+    assert_eq!((nothing.code, &nothing.json()["error"]["kind"]), (1, &json!("work")));
+    assert!(nothing.out.contains("no deleted conversation"), "{}", nothing.out);
+}
+
+#[test]
+fn markdown_has_two_names_for_an_export() {
+    let folders = Folders::new();
+    asked(&folders, "Who is Mira Okafor?", &[]);
+    let export = |format: &str| folders.run(&["sessions", "export", "last", "--format", format]).ok().out;
+    assert_eq!(export("markdown"), export("md"));
+}
+
+#[test]
+fn a_prompt_is_compared_with_that_of_the_last_question() {
+    let folders = Folders::new();
+    let refused = folders.run(&["prompt", "--ask", "And why?", "--diff"]);
+    assert_eq!(refused.code, 1, "nothing was asked yet: {}", refused.err);
+    let session = asked(&folders, "Who is Mira Okafor?", &[]);
+    let diff = folders.run(&["prompt", "--provider", "openai", "--ask", "And why?", "--diff"]).ok().out;
+    assert!(diff.starts_with("Compared with the request of the last question, as it would be sent now."));
+    assert!(diff.contains("== Instructions: the same") && diff.contains("== Input: changed"), "{diff}");
+    assert!(diff.contains("+User: And why?") && diff.contains(" User: Who is Mira Okafor?"), "{diff}");
+    let other = ["--persona", "writing-coach", "--session", &session, "--json"];
+    let other = [&["prompt", "--provider", "openai", "--ask", "And why?", "--diff"], &other[..]].concat();
+    let changes = folders.run(&other).ok().json()["changes"].as_str().unwrap().to_owned();
+    assert!(changes.contains("== Instructions: changed"), "{changes}");
+    let whole =
+        folders.run(&["prompt", "--provider", "openai", "--ask", "And why?", "--session", "last"]).ok().out;
+    assert!(whole.contains("Who is Mira Okafor?") && whole.contains("User: And why?"), "{whole}");
+}
+
+#[test]
+fn whoever_writes_beside_an_open_window_is_warned_and_not_refused() {
+    let folders = Folders::new();
+    let rename = ["rename", "Mira Okafor", "Mira Obi"];
+    let apply = [&rename[..], &["--apply"]].concat();
+    let warns = |arguments: &[&str]| folders.run(arguments).ok().err.contains("open in another window");
+    assert!(!warns(&apply), "nobody has it open");
+    let window =
+        Workbench::open_in(&folders.book(), Overrides::default(), Surroundings::in_folders(folders.root()));
+    let window = window.unwrap();
+    assert_eq!(window.hold(), None);
+    assert!(warns(&["proposals", "undo", "last"]));
+    assert!(!folders.read("manuscript/01-the-lamp.md").contains("Obi"), "it was done all the same");
+    assert!(warns(&["proposals", "redo", "last"]) && warns(&["proposals", "undo", "last"]));
+    for reads in [&["proposals", "list"][..], &["proposals", "show", "last"], &rename] {
+        assert!(!warns(reads), "{reads:?} writes nothing");
+    }
+    assert!(warns(&apply));
+    drop(window);
+    assert!(!warns(&["proposals", "undo", "last"]));
 }

@@ -36,9 +36,37 @@ pub(super) fn place(line: &str, is_heading: bool) -> Option<StoryDate> {
     (place.when != When::Free || is_heading && !fold(&place.text).is_empty()).then_some(place)
 }
 
+/// The date that can be put in order with which a line begins, and what stands behind it: `- June 3, 2318: the fire`, `## 2318`.
+pub(super) fn dated(line: &str) -> Option<(StoryDate, &str)> {
+    let words = without_marks(line).trim_end();
+    let near = &words[..words.floor_char_boundary(LONGEST_DATE)];
+    let mut ends: Vec<usize> =
+        ENDS.iter().flat_map(|end| near.match_indices(end).map(|(at, _)| at)).chain([words.len()]).collect();
+    ends.sort_unstable();
+    // The longest: `June 3, 2318` goes on behind its first comma.
+    ends.into_iter().rev().find_map(|end| {
+        let head = words[..end].trim_end_matches([':', '*', '_', ']', ' ']);
+        let date = StoryDate::parse(head.trim_matches(|c: char| matches!(c, '*' | '_' | '[' | ']' | ' ')));
+        date.span().map(|_| (date, self::words(&words[end..])))
+    })
+}
+
+/// A line without the marks in front of its first word.
+pub(super) fn words(line: &str) -> &str {
+    line.trim_start_matches(|c: char| {
+        !c.is_alphanumeric() && !matches!(c, '"' | '\u{201c}' | '\'' | '\u{2018}')
+    })
+}
+
+/// Characters that a date at the head of a line has at most.
+const LONGEST_DATE: usize = 60;
+
+/// Marks that end a label.
+const ENDS: [&str; 11] = [": ", ":*", " - ", " \u{2013} ", " \u{2014} ", ")", "]", "|", "**", "__", ", "];
+
 /// What stands before the first mark that ends a label.
 fn head(words: &str) -> Option<&str> {
-    let ends = [": ", ":*", " - ", " \u{2013} ", " \u{2014} ", ")", "]", "|", "**", "__", ", "];
+    let ends = ENDS;
     let end = ends.iter().filter_map(|end| words.find(end)).min();
     end.or_else(|| words.ends_with(':').then(|| words.len() - 1)).map(|end| &words[..end])
 }
@@ -87,5 +115,24 @@ mod tests {
             assert_eq!(behind(line), rest, "{line}");
         }
         assert!(place("# The Inquiry", true).is_some() && place("The Inquiry", false).is_none());
+    }
+
+    #[test]
+    fn the_longest_date_at_the_head_of_a_line_is_its_date() {
+        for (line, said) in [
+            ("- June 3, 2318: she leaves", Some(("June 3, 2318", "she leaves"))),
+            ("**2318-06-03** \u{2014} *she* leaves", Some(("2318-06-03", "she* leaves"))),
+            ("## 2318", Some(("2318", ""))),
+            ("## 2318 - The fire", Some(("2318", "The fire"))),
+            ("| 3 June 2318 | she leaves |", Some(("3 June 2318", "she leaves |"))),
+            ("- [[2318-06-03]]: \"Go.\"", Some(("2318-06-03", "\"Go.\""))),
+            ("- 2316 to 2318: the war", Some(("2316 to 2318", "the war"))),
+            ("- she leaves: 2318-06-03", None),
+            ("- ch. 3: she leaves", None),
+            ("2318 was a good year", None),
+        ] {
+            let dated = dated(line);
+            assert_eq!(dated.as_ref().map(|(date, rest)| (date.text.as_str(), *rest)), said, "{line}");
+        }
     }
 }

@@ -1,65 +1,15 @@
-//! Wikilinks as they stand in a text, and the entries that they lead to.
+//! The entries that links in a text lead to.
 //!
 //! Reads only. A link is never guessed: what is neither a name, title, file nor alias leads nowhere.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ops::Range;
 
 use super::lookup::Known;
 use crate::domain::book::Book;
 use crate::domain::codex::Entry;
 use crate::domain::passage::fold;
-
-/// `[[target#part|shown]]` in a text, as bytes of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
-    /// All of it, brackets included.
-    pub whole: Range<usize>,
-    /// The page: name, file stem or path. Empty for a link within its own page.
-    pub target: Range<usize>,
-    /// The heading behind `#`.
-    pub part: Option<Range<usize>>,
-    /// What is shown instead.
-    pub shown: Option<Range<usize>>,
-}
-
-/// Returns the wikilinks and embeds of `text`, in order.
-pub fn wikilinks(text: &str) -> Vec<Link> {
-    let mut found = vec![];
-    let mut from = 0;
-    while let Some(open) = text[from..].find("[[").map(|at| from + at) {
-        let inner = open + 2;
-        let Some(close) = text[inner..].find("]]").map(|at| inner + at) else { break };
-        let words = &text[inner..close];
-        // `[[[x]]` opens at its last brackets, and no link spans lines.
-        if words.contains(['[', '\n']) {
-            from = open + 1;
-            continue;
-        }
-        found.push(link(text, open, inner..close));
-        from = close + 2;
-    }
-    found
-}
-
-fn link(text: &str, open: usize, inner: Range<usize>) -> Link {
-    let words = &text[inner.clone()];
-    let (page_end, shown) = match words.find('|') {
-        // In a table the bar is escaped.
-        Some(bar) => (
-            inner.start + words[..bar].trim_end_matches('\\').len(),
-            Some(trimmed(text, inner.start + bar + 1..inner.end)),
-        ),
-        None => (inner.end, None),
-    };
-    let page = &text[inner.start..page_end];
-    let hash = page.find(['#', '^']);
-    let target = trimmed(text, inner.start..hash.map_or(page_end, |at| inner.start + at));
-    let part = hash.map(|at| trimmed(text, inner.start + at + 1..page_end));
-    Link { whole: open..inner.end + 2, target, part, shown }
-}
 
 /// Writes inline links to files, `[Mira](../people/mira.md)`, as wikilinks; links to the web stay as they are.
 pub fn with_wikilinks(text: &str) -> Cow<'_, str> {
@@ -84,13 +34,6 @@ pub fn with_wikilinks(text: &str) -> Cow<'_, str> {
     }
     out.push_str(rest);
     Cow::Owned(out)
-}
-
-/// Leaves the white space at both ends of a range out.
-pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
-    let words = &text[range.clone()];
-    let start = range.start + (words.len() - words.trim_start().len());
-    start..(start + words.trim().len())
 }
 
 /// Who bears which name, for many questions about one book: each is answered once.
@@ -157,27 +100,6 @@ mod tests {
     use crate::canon::shelf::{With, book, entry};
 
     #[test]
-    fn a_link_is_taken_apart() {
-        let text = "see ![[people/mira#Voice|her voice]], [[ Mira ]] and [[a\\|b]]; not [[x\n]] [[[y]]";
-        let links = wikilinks(text);
-        let parts: Vec<_> = links
-            .iter()
-            .map(|l| {
-                (&text[l.target.clone()], l.part.clone().map(|r| &text[r]), l.shown.clone().map(|r| &text[r]))
-            })
-            .collect();
-        assert_eq!(
-            parts,
-            [
-                ("people/mira", Some("Voice"), Some("her voice")),
-                ("Mira", None, None),
-                ("a", None, Some("b")),
-                ("y", None, None),
-            ]
-        );
-    }
-
-    #[test]
     fn a_target_is_a_name_a_stem_a_path_or_a_heading() {
         let mut many = entry("characters/people.md", "Juno Pask");
         many.heading = Some("Juno Pask".into());
@@ -222,14 +144,6 @@ mod tests {
         #[test]
         fn any_text_can_have_links_to_files(text in "(\\[|\\]|\\(|\\)|a|é|\\.md|/|://|#|\n){0,16}") {
             with_wikilinks(&text);
-        }
-
-        #[test]
-        fn any_text_has_links_within_it(text in "(\\[\\[|\\]\\]|\\||#|a|é| |\n|\\\\|/){0,16}") {
-            for link in wikilinks(&text) {
-                proptest::prop_assert!(text.get(link.target.clone()).is_some() && text.get(link.whole.clone()).is_some());
-                proptest::prop_assert!(link.shown.is_none_or(|r| text.get(r).is_some()));
-            }
         }
     }
 }

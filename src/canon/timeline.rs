@@ -7,6 +7,7 @@ mod dates;
 mod gaps;
 mod presence;
 mod rows;
+mod text;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -35,7 +36,7 @@ pub struct Timeline {
 pub struct Row {
     /// What it is.
     pub kind: Kind,
-    /// The chapter's title, or the entry's name.
+    /// The chapter's title, the entry's name, or the words of the line in it that has the date.
     pub title: String,
     /// The type of the entry.
     #[serde(rename = "type")]
@@ -66,6 +67,8 @@ pub struct Row {
 pub enum Kind {
     /// A character is born.
     Birth,
+    /// A place or an organization begins.
+    Founding,
     /// A chapter.
     Chapter,
     /// An event of the Codex.
@@ -81,6 +84,7 @@ impl Kind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Birth => "birth",
+            Self::Founding => "founding",
             Self::Chapter => "chapter",
             Self::Event => "event",
             Self::Progression => "progression",

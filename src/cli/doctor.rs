@@ -195,5 +195,15 @@ fn of_canon(canon: &Canon) -> String {
         format!("neither manuscript, canon nor notes: {}{why}", file.path)
     });
     lines(&mut out, none.collect());
+    let aside = canon.no_chapters.iter().map(|file| {
+        let why = file.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+        format!("among the chapters, read as a note: {}{why}", file.path)
+    });
+    lines(&mut out, aside.collect());
+    let folders = canon.unread.iter();
+    lines(
+        &mut out,
+        folders.map(|f| format!("folder `{}` ({} files) {}", f.folder, f.files, f.hint)).collect(),
+    );
     out
 }

@@ -291,6 +291,9 @@ impl From<SessionError> for CliError {
         let list = "`scritorio sessions list` lists them.";
         let (kind, hint) = match &error {
             SessionError::Unknown(_) => (Kind::Work, list),
+            SessionError::NoneDeleted => {
+                (Kind::Work, "`scritorio sessions list` lists those that are there.")
+            }
             SessionError::None => (Kind::Work, "`scritorio ask` starts one."),
             SessionError::Ambiguous { .. } => (Kind::Usage, "Give more of the id."),
             SessionError::NoMessage { .. } => (Kind::Work, "`scritorio sessions show ID` numbers them."),

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::domain::safe_text;
+use crate::workbench::Workbench;
 
 use super::error::{CliError, Kind};
 
@@ -18,6 +19,16 @@ use super::error::{CliError, Kind};
 pub(super) fn document(value: &impl Serialize) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(value).map_err(|e| broken(&e))?;
     raw(&visible(&text))
+}
+
+/// Says that another window has the book open, before a file of the book is changed: what is not saved there is not known here.
+pub(super) fn warn_of_other_window(workbench: &Workbench) {
+    if let Ok(Some(holder)) = workbench.writer() {
+        progress(&format!(
+            "This book is open in another window (process {}). What is not saved there is not seen here; where it is in a file that changes now, that window asks which words to keep when it saves.",
+            holder.pid
+        ));
+    }
 }
 
 /// Prints one JSON line of a stream.

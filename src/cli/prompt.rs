@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::workbench::Ask;
+use crate::workbench::{Ask, Peek};
 
 use super::error::CliError;
 use super::turn::{Open, Who};
@@ -19,6 +19,12 @@ pub(super) struct Prompt {
     who: Who,
     #[command(flatten)]
     open: Open,
+    /// Go on with this conversation: its id, the beginning of it, or `last`
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Show what differs from the request of the conversation's last question, as it would be sent now [default session: last]
+    #[arg(long, conflicts_with = "format")]
+    diff: bool,
     /// For reading, or the body of a request
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -36,7 +42,15 @@ enum Format {
 impl Prompt {
     pub(super) fn execute(self, context: &Context) -> Result<(), CliError> {
         let workbench = context.open(self.who.overrides())?;
-        let ask = Ask { persona: self.who.persona.clone(), ..self.open.ask(&workbench, self.ask.clone())? };
+        let named = self.session.as_deref().or(self.diff.then_some("last"));
+        let ask = Ask {
+            persona: self.who.persona.clone(),
+            session: named.map(|name| workbench.conversation_named(name)).transpose()?,
+            ..self.open.ask(&workbench, self.ask.clone())?
+        };
+        if self.diff {
+            return diff(context, &workbench.peek_since(&ask, None)?);
+        }
         let format = match self.format {
             Format::Text => None,
             Format::Responses => Some("responses"),
@@ -67,4 +81,14 @@ impl Prompt {
             Format::Text => output::text(&peek.text()),
         }
     }
+}
+
+fn diff(context: &Context, peek: &Peek) -> Result<(), CliError> {
+    let changes = peek.changes().unwrap_or_default();
+    if context.global.json {
+        return output::document(
+            &json!({ "changes": changes, "previous": peek.previous, "body": peek.body }),
+        );
+    }
+    output::text(&changes)
 }

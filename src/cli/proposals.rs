@@ -70,6 +70,9 @@ impl Proposals {
     pub(super) fn execute(self, context: &Context) -> Result<(), CliError> {
         let workbench = context.open(Overrides::default())?;
         let bench = &workbench;
+        if matches!(self.verb, Verb::Apply { .. } | Verb::Undo(_) | Verb::Redo(_)) {
+            output::warn_of_other_window(bench);
+        }
         match self.verb {
             Verb::List => list(context, &bench.proposals()),
             Verb::Show(one) => on(bench, &one, "shown", |id| show::show(context, &review(bench, id)?)),

@@ -63,6 +63,9 @@ impl RenameVerb {
             return Err(CliError::new(Kind::Work, format!("Nothing was written. {taken}"))
                 .hint("Choose another name, or say --even-if-taken."));
         }
+        if self.apply {
+            output::warn_of_other_window(&workbench);
+        }
         let renamed =
             if self.apply { Some(workbench.apply_rename(&self.old, &self.new, &chosen)?) } else { None };
         if context.global.json {

@@ -90,12 +90,13 @@ enum Verb {
 
 #[derive(Debug, Args)]
 struct One {
-    /// The conversation: its id, the beginning of it, or `last`
+    /// The conversation: its id, the beginning of it, or `last` (of `restore`: the one deleted last)
     id: String,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum As {
+    #[value(alias = "markdown")]
     Md,
     Json,
 }

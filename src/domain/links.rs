@@ -21,6 +21,8 @@ pub struct Link<'a> {
     pub label: Option<&'a str>,
     /// Written with `!`: the target is shown in its place.
     pub is_embed: bool,
+    /// The byte of the text where the target begins, and where the part does.
+    starts: (usize, usize),
 }
 
 impl<'a> Link<'a> {
@@ -31,6 +33,16 @@ impl<'a> Link<'a> {
             (None, "", Some(part)) => part.trim_start_matches('^'),
             _ => without_extension(self.target.rsplit('/').next().unwrap_or(self.target)),
         }
+    }
+
+    /// Returns the bytes of the text where the target stands.
+    pub fn target_range(&self) -> Range<usize> {
+        self.starts.0..self.starts.0 + self.target.len()
+    }
+
+    /// Returns the bytes of the text where the heading or the block's name stands.
+    pub fn part_range(&self) -> Option<Range<usize>> {
+        self.part.map(|part| self.starts.1..self.starts.1 + part.len())
     }
 
     /// Whether the target is written as a file name and not as words: `mira-okafor`, `people/mira_okafor`, `adrian-vale/dossier`.
@@ -60,19 +72,27 @@ pub fn link_at(text: &str, at: usize) -> Option<Link<'_>> {
     }
     let (place, label) = match inner.split_once('|') {
         // In a table the bar is escaped, so that it does not end the cell.
-        Some((place, label)) => (place.strip_suffix('\\').unwrap_or(place), Some(label.trim())),
+        Some((place, label)) => (place.trim_end_matches('\\'), Some(label.trim())),
         None => (inner, None),
     };
-    let (target, part) = match place.split_once('#') {
-        Some((target, part)) => (target, Some(part.trim())),
+    let (target, part) = match place.find(['#', '^']) {
+        // The mark of a block is a part of its name.
+        Some(mark) => {
+            let part = place[mark..].strip_prefix('#').unwrap_or(&place[mark..]);
+            (&place[..mark], Some(part))
+        }
         None => (place, None),
     };
+    let first = open + "[[".len();
+    let indent = |words: &str| words.len() - words.trim_start().len();
+    let part_start = part.map_or(first, |part| first + place.len() - part.len() + indent(part));
     Some(Link {
         range: at..open + inner.len() + 4,
         target: target.trim(),
-        part,
+        part: part.map(str::trim),
         label: label.filter(|label| !label.is_empty()),
         is_embed,
+        starts: (first + indent(target), part_start),
     })
 }
 
@@ -208,6 +228,15 @@ mod tests {
             ("[[people/Adrian Vale.md#Wound]]", "people/Adrian Vale.md", Some("Wound"), None, "Adrian Vale"),
             ("[[Lantern#^quay|the quay]]", "Lantern", Some("^quay"), Some("the quay"), "the quay"),
             ("[[#Wound]]", "", Some("Wound"), None, "Wound"),
+            (
+                "![[ people/mira # Voice | her voice ]]",
+                "people/mira",
+                Some("Voice"),
+                Some("her voice"),
+                "her voice",
+            ),
+            ("[[Lantern^quay]]", "Lantern", Some("^quay"), None, "Lantern"),
+            ("[[a\\\\|b]]", "a", None, Some("b"), "b"),
             ("![[map.png|200]]", "map.png", None, Some("200"), "200"),
         ];
         for (text, target, part, label, shown) in table {
@@ -217,6 +246,8 @@ mod tests {
             assert_eq!((link.target, link.part, link.label, link.shown()), (target, part, label, shown));
             assert_eq!(link.range, 0..text.len());
             assert_eq!(link.is_embed, text.starts_with('!'));
+            assert_eq!(&text[link.target_range()], target);
+            assert_eq!(link.part_range().map(|range| &text[range]), part);
         }
         assert!(links("[[open [[a\nb]] ] [one] [[").is_empty());
         assert_eq!(links("[[open [[a]]").iter().map(|l| l.target).collect::<Vec<_>>(), ["a"]);
@@ -256,6 +287,8 @@ mod tests {
         fn any_text_is_read_without_harm(text in "[a!\\[\\]|#^/\\\\ \né.-]{0,40}", part in "[#^aé ]{0,4}") {
             for link in links(&text) {
                 proptest::prop_assert!(text.get(link.range.clone()).is_some());
+                proptest::prop_assert_eq!(text.get(link.target_range()), Some(link.target));
+                proptest::prop_assert_eq!(link.part_range().and_then(|range| text.get(range)), link.part);
                 link.shown();
             }
             part_of(&text, &part);

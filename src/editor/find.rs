@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use regex::{Regex, RegexBuilder};
-use ropey::RopeSlice;
+use ropey::{Rope, RopeSlice};
 
 use super::boundary;
 use super::buffer::Buffer;
@@ -46,7 +46,7 @@ impl Needle {
         (0..=last).rev().find_map(|number| {
             let line = text_of(lines.next()?);
             let start = buffer.line_start(number);
-            self.places_in(buffer, &line, start).filter(|place| place.start < before).last()
+            self.places_in(buffer.rope(), &line, start).filter(|place| place.start < before).last()
         })
     }
 
@@ -61,6 +61,11 @@ impl Needle {
         let start = buffer.line_start(buffer.line_of(range.start));
         let lines = self.places(buffer, buffer.line_of(start)..buffer.line_of(end) + 1);
         lines.filter(|place| place.end > range.start && place.start < range.end).collect()
+    }
+
+    /// Captures the text as it is now, so that the places in it can be counted elsewhere. Costs the same for a text of any length.
+    pub fn counting(&self, buffer: &Buffer) -> Counting {
+        Counting { needle: self.clone(), text: buffer.rope().clone() }
     }
 
     /// Replaces the place at exactly these bytes, if it is one, as one step of history. Returns where the new words end.
@@ -95,25 +100,78 @@ impl Needle {
             let line_start = start;
             start += line.len_bytes();
             // An empty list costs nothing, and most lines have no place.
-            self.places_in(buffer, &text_of(line), line_start).collect::<Vec<_>>()
+            self.places_in(buffer.rope(), &text_of(line), line_start).collect::<Vec<_>>()
         })
     }
 
     fn places_in<'a>(
         &'a self,
-        buffer: &'a Buffer,
+        text: &'a Rope,
         line: &'a str,
         start: usize,
     ) -> impl Iterator<Item = Range<usize>> + 'a {
         let whole = move |at: usize| match (line[..at].chars().next_back(), line[at..].chars().next()) {
             (Some(before), Some(after)) if !certain_boundary(before, after) => {
-                boundary::floor_grapheme(buffer.rope(), start + at) == start + at
+                boundary::floor_grapheme(text, start + at) == start + at
             }
             _ => true,
         };
         let found =
             self.pattern.find_iter(line).filter(move |found| whole(found.start()) && whole(found.end()));
         found.map(move |found| start + found.start()..start + found.end())
+    }
+}
+
+/// A needle and the text that it is to be counted in, as it was.
+#[derive(Debug, Clone)]
+pub struct Counting {
+    needle: Needle,
+    text: Rope,
+}
+
+/// Where the places of a needle begin, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counted {
+    /// Their first bytes.
+    starts: Vec<usize>,
+    /// Whether there are more than these.
+    pub is_more: bool,
+}
+
+impl Counting {
+    /// Finds the first `most` places. Reads no further than it has to.
+    pub fn count(&self, most: usize) -> Counted {
+        let mut starts = vec![];
+        let mut start = 0;
+        for line in self.text.lines() {
+            let words = text_of(line);
+            let places = self.needle.places_in(&self.text, &words, start).take(most + 1 - starts.len());
+            starts.extend(places.map(|place| place.start));
+            start += line.len_bytes();
+            if starts.len() > most {
+                break;
+            }
+        }
+        let is_more = starts.len() > most;
+        starts.truncate(most);
+        Counted { starts, is_more }
+    }
+}
+
+impl Counted {
+    /// How many places are known.
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Returns the number, from 1, of the place that begins at this byte.
+    pub fn number_at(&self, start: usize) -> Option<usize> {
+        self.starts.binary_search(&start).ok().map(|at| at + 1)
     }
 }
 
@@ -194,6 +252,19 @@ mod tests {
     }
 
     #[test]
+    fn places_are_counted_in_the_text_as_it_was_and_no_further_than_asked() {
+        let mut buffer = Buffer::from_text("one two\none\n\none");
+        let counting = Needle::new("one").unwrap().counting(&buffer);
+        buffer.replace(0..3, "two");
+        let all = counting.count(3);
+        assert_eq!((all.len(), all.is_more), (3, false));
+        assert_eq!((all.number_at(8), all.number_at(9)), (Some(2), None));
+        let some = counting.count(2);
+        assert_eq!((some.len(), some.is_more), (2, true));
+        assert_eq!(some.number_at(13), None);
+    }
+
+    #[test]
     fn all_places_are_replaced_in_one_step() {
         let mut buffer = Buffer::from_text("one two\r\none");
         let needle = Needle::new("one").unwrap();
@@ -230,6 +301,8 @@ mod tests {
                 at = place.start;
                 back.insert(0, place);
             }
+            let counted = needle.counting(&buffer).count(999);
+            proptest::prop_assert_eq!(&counted.starts, &all.iter().map(|place| place.start).collect::<Vec<_>>());
             proptest::prop_assert_eq!(&forth, &all);
             proptest::prop_assert_eq!(&back, &all);
         }

@@ -15,6 +15,7 @@ mod load;
 mod many;
 mod markup;
 mod names;
+mod parts;
 mod private;
 mod scan;
 
@@ -129,7 +130,7 @@ impl Plan {
         let found = scan::scan(&root);
         let (layout, missing) = Layout::of(&settings.read, &found.folders, |dir| root.join(dir).is_dir());
         let paths = found.files.iter().map(|file| &file.path);
-        let rules = Rules::new(layout, Vocabulary::of(&settings.read), paths);
+        let rules = Rules::new(layout, Vocabulary::of(&settings.read), &settings.read.order, paths);
         let mut book = Book { folders: found.folders, ..Book::default() };
         let set = settings
             .read
@@ -261,6 +262,9 @@ impl Settings {
     }
 }
 
+/// Why a file of the manuscript is read as a note.
+const NO_CHAPTER: &str = "its name says that it is no chapter; `[manuscript] order` in scritorio.toml, or `chapter:` in its frontmatter, makes it one";
+
 /// A book as it is put together.
 struct Draft {
     rules: Rules,
@@ -278,7 +282,8 @@ impl Draft {
             self.book.warnings.push(settings.warning(&value, message));
         }
         self.book.warnings.extend(self.chapters.iter().flat_map(Loaded::warnings));
-        let placed: Vec<(u32, &Loaded)> = (1..).zip(&self.chapters).collect();
+        let positions = parts::positions(self.chapters.iter().map(|file| &file.path));
+        let placed: Vec<(u32, &Loaded)> = positions.into_iter().zip(&self.chapters).collect();
         self.book.chapters = load::map(&placed, |(position, file)| chapter::chapter(file, *position));
         for entry in &self.book.entries {
             push_warnings(&mut self.book.warnings, &entry.warnings);
@@ -299,6 +304,9 @@ impl Draft {
                 Piece::Chapter(file) => self.chapters.push(file),
                 Piece::Note(note, file) => {
                     self.book.warnings.extend(file.warnings());
+                    if self.rules.aside.contains(&file.path) {
+                        self.book.not_canon.insert(file.path.clone(), NO_CHAPTER.to_owned());
+                    }
                     self.book.notes.push(note);
                 }
                 Piece::Canon(entries, file) => {
@@ -368,8 +376,8 @@ pub fn with_text(book: &Book, path: &BookPath, text: impl Into<Arc<str>>) -> Boo
     book.old_mac.remove(path);
     book.old_mac.extend(of_old_mac(std::iter::once(&file)));
     if let Some(at) = book.chapters.iter().position(|chapter| &chapter.path == path) {
-        let position = u32::try_from(at + 1).unwrap_or(u32::MAX);
-        book.chapters[at] = chapter::chapter(&file, position);
+        let positions = parts::positions(book.chapters.iter().map(|chapter| &chapter.path));
+        book.chapters[at] = chapter::chapter(&file, positions[at]);
     } else if let Some(at) = book.notes.iter().position(|note| &note.path == path) {
         book.notes[at] = canon::note(&file);
     } else if let Some(first) = book.entries.iter().position(|entry| &entry.path == path) {
@@ -412,16 +420,16 @@ pub fn with_text(book: &Book, path: &BookPath, text: impl Into<Arc<str>>) -> Boo
 
 /// The rules of a book that is read already.
 fn rules_of(book: &Book, words: Vocabulary) -> Rules {
-    let paths = || {
+    let paths: Vec<&BookPath> = {
         let chapters = book.chapters.iter().map(|c| &c.path);
         let others = book.notes.iter().map(|n| &n.path).chain(&book.others);
         let souls = book.entries.iter().filter_map(|e| e.soul.as_ref()).map(|soul| &soul.path);
-        chapters.chain(book.entries.iter().map(|e| &e.path)).chain(souls).chain(others)
+        chapters.chain(book.entries.iter().map(|e| &e.path)).chain(souls).chain(others).collect()
     };
     let is_folder = |dir: &str| book.folders.iter().any(|folder| folder == dir);
     let top: Vec<String> = book.folders.iter().filter(|folder| !folder.contains('/')).cloned().collect();
     let (layout, _) = Layout::of(&book.settings, &top, is_folder);
-    Rules::new(layout, words, paths())
+    Rules::new(layout, words, &book.settings.order, paths)
 }
 
 /// Finds the book that holds `start`: the nearest folder upwards with `scritorio.toml` or a `.scritorio` folder, else the nearest with a
@@ -487,6 +495,53 @@ mod tests {
 
     fn entries(book: &Book) -> Vec<(&str, &str)> {
         book.entries.iter().map(|e| (e.entry_type.as_str(), e.name.as_str())).collect()
+    }
+
+    #[test]
+    fn a_file_that_is_named_like_no_chapter_is_a_note_beside_files_that_are() {
+        let files = [
+            ("Manuscript/Chapter 1.md", "# Chapter 1"),
+            ("Manuscript/Chapter 2.md", "# Chapter 2"),
+            ("Manuscript/Prologue.md", "# Prologue"),
+            ("Manuscript/The Outline of a Ship.md", "Text."),
+            ("Manuscript/Notes to self.md", "# Notes\n\nMore."),
+            ("Manuscript/_TODO.md", "- much"),
+            ("Manuscript/Outline.md", "---\nchapter: 7\n---\nIt says that it is one."),
+            ("Manuscript/Part 2/README.md", "Alone with one chapter."),
+            ("Manuscript/Part 2/Chapter 3.md", "# Chapter 3"),
+        ];
+        let read = book(&files);
+        let numbers: Vec<_> = read.chapters.iter().map(|c| (c.number, c.path.file_name())).collect();
+        assert_eq!(
+            numbers,
+            [
+                (0, "Prologue.md"),
+                (1, "Chapter 1.md"),
+                (2, "Chapter 2.md"),
+                (7, "Outline.md"),
+                (3, "Chapter 3.md"),
+                (5, "README.md"),
+                (6, "The Outline of a Ship.md"),
+            ]
+        );
+        assert_eq!(
+            paths(read.notes.iter().map(|note| &note.path)),
+            ["Manuscript/Notes to self.md", "Manuscript/_TODO.md"]
+        );
+        let why = &read.not_canon[&BookPath::new("Manuscript/_TODO.md").unwrap()];
+        assert!(why.contains("no chapter"), "{why}");
+
+        // The author's order is stronger, and where there are no other chapters nothing is certain.
+        let order = ("scritorio.toml", "[manuscript]\norder = ['Chapter 1', 'Notes to self']\n");
+        let ordered = book(&[&files[..], &[order]].concat());
+        assert_eq!(chapters(&ordered)[..2], ["Manuscript/Chapter 1.md", "Manuscript/Notes to self.md"]);
+        let alone = book(&[("manuscript/Notes.md", "Text."), ("manuscript/Outline.md", "Text.")]);
+        assert_eq!((alone.chapters.len(), alone.notes.len()), (2, 0));
+        let flat = book(&[("Chapter 1.md", "A"), ("Chapter 2.md", "B"), ("Ideas.md", "C")]);
+        assert_eq!((flat.chapters.len(), flat.notes.len()), (2, 1));
+        // A text that is not saved yet changes none of that.
+        let unsaved = with_text(&read, &read.chapters[0].path, "# Prologue\n\nWords.");
+        assert_eq!(unsaved.chapters[0].number, 0);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Everything on screen. Holds no channel, no handle, no terminal and no clock: time comes in with messages.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,6 +11,7 @@ use crate::canon::mentions::Names;
 use crate::canon::relations::Graph;
 use crate::domain::book::Book;
 use crate::domain::ids::{BookPath, ProposalId};
+use crate::editor::find::Counted;
 use crate::workbench::money::Standing;
 use crate::workbench::{QueuedProposal, Recovered, Summary};
 
@@ -84,8 +85,10 @@ pub(super) struct App {
     pub(super) judging: HashSet<ProposalId>,
     /// When `Esc` was last pressed.
     pub(super) escaped_at: Option<Instant>,
-    /// Name of the provider and of the model, as the next question would use them.
+    /// Name of the provider and of its model, as the next question to most board members would use them.
     pub(super) provider: (String, String),
+    /// Models of the board members who have one of their own, by id.
+    pub(super) models: BTreeMap<String, String>,
     /// What this month has cost, and what it may.
     pub(super) standing: Option<Standing>,
     /// Why this instance can't write, if so.
@@ -142,12 +145,30 @@ pub(super) struct Find {
     /// Where the search began, so that changing the needle starts there again.
     pub(super) from: usize,
     pub(super) found: bool,
+    /// What is being counted, or was.
+    pub(super) asked: Option<Searched>,
+    /// How often it stands there.
+    pub(super) counted: Option<Counted>,
+}
+
+/// Words, and the text that they are looked for in: which document, and its revision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Searched {
+    pub(super) words: String,
+    pub(super) path: BookPath,
+    pub(super) revision: u64,
 }
 
 impl App {
     /// Returns the areas of the screen.
     pub(super) fn areas(&self) -> Areas {
         Areas::of(self.screen, self.focus, self.side, self.look.focus_mode)
+    }
+
+    /// Returns provider and model that the next question goes to: a board member may have a model of its own.
+    pub(super) fn answers(&self) -> (&str, &str) {
+        let (provider, model) = &self.provider;
+        (provider, self.models.get(&self.chat.persona).unwrap_or(model))
     }
 
     /// Returns the document on screen.

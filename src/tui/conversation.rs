@@ -199,6 +199,11 @@ impl TurnView {
         }
     }
 
+    /// Whether anything of the answer is there: words, a lookup, a proposal.
+    pub(super) fn has_arrived(&self) -> bool {
+        !self.raw.trim().is_empty() || !self.tools.is_empty() || !self.proposals.is_empty()
+    }
+
     /// Takes one event of the running turn.
     pub(super) fn event(&mut self, kind: TurnEventKind) {
         self.touched = true;

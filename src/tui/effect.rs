@@ -4,9 +4,11 @@ use std::collections::HashSet;
 
 use crate::domain::codex::EntryType;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
+use crate::editor::find::Counting;
 use crate::workbench::Ask;
 use crate::workbench::rename::Found;
 
+use super::app::Searched;
 use super::document::Place;
 use super::msg::{SessionVerb, TypedKey, Verdict};
 
@@ -46,6 +48,8 @@ pub(super) enum Effect {
     Judge(Verdict),
     /// Look for words in the whole book.
     Search(String),
+    /// Count the places of words in a text.
+    CountPlaces(Searched, Box<Counting>),
     /// Read the folder again.
     Refresh,
     /// Find out how the names of the Codex may stand in the text.
@@ -94,6 +98,8 @@ pub(super) enum Effect {
     ListModels,
     /// Let this model of a provider answer from now on.
     UseModel(String, String),
+    /// Find out which board members have a model of their own.
+    ReadModels,
     /// Sum up what this month has cost.
     SumUp,
     /// Let this provider answer from now on.

@@ -58,6 +58,19 @@ fn a_wait_is_counted_down_with_the_key_that_stops_it() {
 }
 
 #[test]
+fn a_turn_that_is_stopped_says_what_is_kept_only_where_something_is() {
+    let (mut author, turn) = waiting();
+    author.happens(event(&turn, retry(3)));
+    author.happens(Msg::CancelledEarly);
+    let screen = author.sees();
+    assert!(screen.contains("⊘ stopped") && !screen.contains("what had arrived"), "{screen}");
+    let (mut author, turn) = waiting();
+    author.happens(event(&turn, TurnEventKind::Text("She is".into())));
+    author.happens(Msg::CancelledEarly);
+    author.sees_words("⊘ stopped; what had arrived is kept");
+}
+
+#[test]
 fn nothing_of_an_old_turn_appears_later() {
     let (mut author, turn) = waiting();
     let old = author.app.chat.turns[0].id.clone().unwrap();

@@ -1,6 +1,6 @@
 //! Everything that can happen to the interface.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,6 +14,7 @@ use crate::domain::book::Book;
 use crate::domain::codex::EntryType;
 use crate::domain::conversation::Failure;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
+use crate::editor::find::Counted;
 use crate::workbench::{
     Document, Evidence, Finished, Hit, Passage, Peek, QueuedProposal, Recovered, Summary,
 };
@@ -23,6 +24,7 @@ use crate::workbench::money::Standing;
 use crate::workbench::provider::Offered;
 use crate::workbench::rename::{Found, Renamed};
 
+use super::app::Searched;
 use super::clipboard::Copied;
 use super::document::Place;
 use super::review::Compared;
@@ -100,6 +102,8 @@ pub(super) enum Msg {
     Search(String),
     /// What was found for these words.
     Hits(String, Vec<Hit>),
+    /// The places of words in a text were counted.
+    Counted(Searched, Counted),
     /// The folder was read again.
     BookRead(Arc<Book>, Names),
     /// The relationships of the Codex were read.
@@ -164,6 +168,8 @@ pub(super) enum Msg {
     Providers(Vec<Offered>, Vec<&'static str>),
     /// The models of the provider that answers, or why they can't be listed.
     Models(Result<Box<ModelList>, Failure>),
+    /// The models of the board members who have one of their own.
+    OwnModels(BTreeMap<String, String>),
     /// This model of a provider is to answer.
     ChooseModel(String, String),
     /// A provider was chosen: its model comes next.
@@ -272,6 +278,8 @@ pub(super) enum Tone {
     Done,
     /// Something to know.
     Hint,
+    /// Something is on its way; the answer takes its place.
+    Wait,
     /// Something went wrong.
     Problem,
 }
@@ -283,6 +291,10 @@ impl Notice {
 
     pub(super) fn hint(text: impl Into<String>) -> Self {
         Self { text: text.into(), tone: Tone::Hint }
+    }
+
+    pub(super) fn wait(text: impl Into<String>) -> Self {
+        Self { text: text.into(), tone: Tone::Wait }
     }
 
     pub(super) fn problem(text: impl Into<String>) -> Self {

@@ -45,6 +45,17 @@ fn with_three(width: u16, height: u16) -> Author {
     author
 }
 
+#[test]
+fn what_was_said_is_found_without_the_marks_of_markdown() {
+    let mut author = Author::at(120, 40);
+    let answer = "## Who\n\n- **Ilse** Søndergaard keeps `the log`, says *she*.";
+    talked(&mut author, "s-1", 14, &[("Who keeps it?", answer)]);
+    author.press(KeyCode::Char('c'), KeyModifiers::ALT);
+    author.key(KeyCode::Tab);
+    author.types("keeps the log");
+    author.sees_words("Continuity Editor: Who Ilse Søndergaard keeps the log, says she.");
+}
+
 fn questions(author: &Author) -> Vec<&str> {
     author.app.chat.turns.iter().map(|turn| turn.question.as_str()).collect()
 }

@@ -358,6 +358,66 @@ fn the_whole_book_is_searched_and_a_hit_opens_at_its_words() {
 }
 
 #[test]
+fn hits_in_one_chapter_are_told_apart_by_their_lines() {
+    let mut author = Author::at(80, 24);
+    author.press(KeyCode::Char('s'), KeyModifiers::ALT);
+    author.types("lamp");
+    let screen = author.sees();
+    let rows: Vec<&str> = screen.lines().filter(|row| row.contains("chapter · line")).collect();
+    assert!(rows.iter().filter(|row| row.contains("1 · The Listening Post")).count() > 1, "{screen}");
+    for (n, row) in rows.iter().enumerate() {
+        let place = |row: &str| row.rsplit_once(" · ").map(|(place, _score)| place.replace('▸', " "));
+        assert!(rows[..n].iter().all(|other| place(other) != place(row)), "{row}\n{screen}");
+    }
+    author.key(KeyCode::Enter);
+    let document = author.app.document().unwrap();
+    let line = document.buffer.line_of(document.buffer.selection().unwrap().start) + 1;
+    assert!(rows[0].contains(&format!("· line {line} ·")), "{line}: {}", rows[0]);
+}
+
+#[test]
+fn the_find_bar_counts_the_places_and_says_which_one_is_selected() {
+    let mut author = Author::at(80, 24);
+    author.control('f');
+    author.types("lamp");
+    let all = author.app.find.as_ref().unwrap().counted.as_ref().unwrap().len();
+    assert!(all > 3);
+    author.sees_words(&format!("1/{all}"));
+    author.key(KeyCode::Enter);
+    author.sees_words(&format!("2/{all}"));
+    author.key(KeyCode::Up);
+    author.key(KeyCode::Up);
+    author.sees_words(&format!("{all}/{all}"));
+    author.key(KeyCode::Tab);
+    author.types("lantern");
+    author.key(KeyCode::Enter);
+    author.sees_words(&format!("1/{}", all - 1));
+    author.press(KeyCode::Enter, KeyModifiers::ALT);
+    let screen = author.sees();
+    assert!(!screen.contains(&format!("/{}", all - 1)) && !screen.contains("0/0"), "{screen}");
+    author.control('z');
+    author.key(KeyCode::BackTab);
+    author.key(KeyCode::Down);
+    author.sees_words(&format!("/{}", all - 1));
+}
+
+#[test]
+fn an_old_count_is_never_shown_for_other_words() {
+    let mut author = Author::at(80, 24);
+    author.control('f');
+    author.types("lamp");
+    let bar = author.app.find.as_mut().unwrap();
+    let (old, counted) = (bar.asked.clone().unwrap(), bar.counted.clone().unwrap());
+    let of_all = format!("/{}", counted.len());
+    let asked = update(&mut author.app, Msg::Key(KeyEvent::new(KeyCode::Char('s'), KeyModifiers::NONE)));
+    assert!(matches!(asked[..], [Effect::CountPlaces(..)]));
+    assert!(!author.sees().contains(&of_all), "nothing is counted yet");
+    author.happens(Msg::Counted(old, counted));
+    assert!(author.app.find.as_ref().unwrap().counted.is_none());
+    assert!(!author.sees().contains(&of_all));
+}
+
+#[test]
 fn escape_in_the_chat_lets_the_selection_go() {
     let mut author = Author::at(120, 40);
     author.press(KeyCode::End, KeyModifiers::SHIFT);

@@ -160,18 +160,16 @@ fn row(tool: &ToolRecord, frame: &Frame<'_>, open: bool, laid: &mut Laid) {
         head.push_str(&arguments(&tool.arguments));
     }
     laid.lines.push(Line::styled(text::fit(&head, width), style));
-    let mut tail = match tool.status {
+    let tail = match tool.status {
         ToolStatus::Queued => "waiting".to_owned(),
         ToolStatus::Running => "reading…".to_owned(),
         ToolStatus::Cancelled => "cancelled".to_owned(),
         ToolStatus::Failed => tool.error.as_deref().unwrap_or("failed").to_owned(),
         ToolStatus::Done => done_words(tool),
     };
-    if tool.forced {
-        tail.push_str(" · run by the program");
-    }
-    let mut lines = text::wrap(&tail, width.saturating_sub(2));
-    lines.truncate(if open { 40 } else { 3 });
+    // Never torn: the words say who asked.
+    let end = if tool.forced { " ·\u{a0}run\u{a0}by\u{a0}the\u{a0}program" } else { "" };
+    let mut lines = in_rows(&tail, end, width.saturating_sub(2), if open { 40 } else { 3 });
     let time = format!(" · {} ms", tool.ms);
     if tool.status == ToolStatus::Done
         && let Some(last) = lines.last_mut()
@@ -186,6 +184,19 @@ fn row(tool: &ToolRecord, frame: &Frame<'_>, open: bool, laid: &mut Laid) {
     if open {
         details(tool, frame, laid);
     }
+}
+
+/// Wraps words with their end into at most `most` rows. What is left out of the words is marked, and the end stays.
+fn in_rows(words: &str, end: &str, width: usize, most: usize) -> Vec<String> {
+    let whole = text::wrap(&format!("{words}{end}"), width);
+    if whole.len() <= most {
+        return whole;
+    }
+    let mut rows = text::wrap(words, width);
+    let rest = rows.split_off((most - 1).min(rows.len())).join(" ");
+    let last = text::fit(&rest, width.saturating_sub(text::width(end)));
+    rows.push(text::fit(&format!("{last}{end}"), width));
+    rows
 }
 
 /// Writes arguments as an author reads them: `name: Adrian Vale` for `{"name":"Adrian Vale"}`. They may be cut anywhere, so this goes by text.
@@ -384,8 +395,9 @@ fn ending(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
         }
         State::Done => {}
         State::Cancelled => {
-            laid.lines
-                .push(Line::styled("⊘ stopped; what had arrived is kept", frame.theme.style(Role::Warning)));
+            let words =
+                if turn.has_arrived() { "⊘ stopped; what had arrived is kept" } else { "⊘ stopped" };
+            laid.lines.push(Line::styled(words, frame.theme.style(Role::Warning)));
         }
         State::Failed(failure) => {
             if !turn.raw.trim().is_empty() {
@@ -464,12 +476,55 @@ pub(super) fn thousands(n: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crossterm::event::KeyCode;
+
     use crate::config::money::Budget;
     use crate::domain::conversation::Usage;
+    use crate::domain::ids::{SessionId, TurnId};
     use crate::tui::conversation::State;
     use crate::tui::msg::Msg;
     use crate::tui::tests::Author;
+    use crate::tui::widgets::text;
     use crate::workbench::money::{Month, Standing};
+
+    #[test]
+    fn a_row_that_is_cut_says_so_and_keeps_its_end() {
+        let end = " ·\u{a0}run\u{a0}by\u{a0}the\u{a0}program";
+        let words =
+            "Adrian Vale → codex/characters/adrian-vale/dossier.md and 1 more · 2 results · 1,204 words";
+        for (width, most) in [(36, 2), (36, 3), (24, 2), (60, 1), (120, 3), (10, 1)] {
+            let rows = super::in_rows(words, end, width, most);
+            assert!(rows.len() <= most && rows.iter().all(|row| text::width(row) <= width), "{rows:?}");
+            let last = rows.last().unwrap().replace('\u{a0}', " ");
+            let is_whole = rows.join(" ").contains("1,204 words");
+            assert!(is_whole || last.contains('…'), "{rows:?}");
+            assert!(width < 24 || last.ends_with("run by the program"), "{rows:?}");
+        }
+        assert_eq!(super::in_rows("two words", "", 20, 1), ["two words"]);
+    }
+
+    #[test]
+    fn the_status_row_names_the_model_that_the_next_question_goes_to() {
+        let mut author = Author::at(120, 40);
+        author.key(KeyCode::F(3));
+        let own = std::collections::BTreeMap::from([("continuity-editor".to_owned(), "deep-1".to_owned())]);
+        author.app.provider = ("my-box".into(), "quick-1".into());
+        author.happens(Msg::OwnModels(own));
+        author.sees_words("─ my-box · quick-1 ─");
+        author.happens(Msg::ChoosePersona("continuity-editor"));
+        author.sees_words("─ my-box · deep-1 ─");
+        // A turn that runs keeps the model that it was sent to.
+        author.app.chat.turns.push(crate::tui::conversation::TurnView::asked(
+            "continuity-editor".into(),
+            "And now?".into(),
+            None,
+        ));
+        author.happens(Msg::Began(TurnId::mint(), SessionId::mint()));
+        author.happens(Msg::ChoosePersona("first-time-reader"));
+        author.sees_words("─ my-box · deep-1");
+        author.happens(Msg::Connected(("other".into(), "m".into()), "other answers next.".into()));
+        assert!(author.app.models.is_empty(), "the models are those of the provider that answers now");
+    }
 
     #[test]
     fn an_answer_ends_with_what_it_cost_and_the_status_row_has_the_sums() {

@@ -44,6 +44,12 @@ const OVER_POPUPS: [&str; 5] = ["quit", "save", "help", "suspend", "toggle-mouse
 
 /// The only place where [`App`] changes.
 pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
+    let mut effects = change(app, msg);
+    effects.extend(find::count(app));
+    effects
+}
+
+fn change(app: &mut App, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Key(key) => on_key(app, key),
         Msg::Paste(text) => on_paste(app, &text),
@@ -80,7 +86,7 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.names = names;
             app.codex.rebuild(&app.book);
             let mut effects = documents::book_was_read(app);
-            effects.push(Effect::ReadRelationships);
+            effects.extend([Effect::ReadRelationships, Effect::ReadModels]);
             effects
         }
         Msg::Began(..) | Msg::Refused(_) | Msg::CancelledEarly | Msg::Turn(_) | Msg::Finished(_) => {
@@ -118,6 +124,7 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         | Msg::ChooseProvider(_)
         | Msg::KeyTyped(..)
         | Msg::Models(_)
+        | Msg::OwnModels(_)
         | Msg::ChooseModel(..)
         | Msg::Standing(_) => provider::update(app, msg),
         other => settle(app, other),
@@ -151,6 +158,10 @@ fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
             if let Some(Popup::Search(popup)) = app.popups.last_mut() {
                 popup.found(&query, hits);
             }
+            vec![]
+        }
+        Msg::Counted(searched, counted) => {
+            find::counted(app, &searched, counted);
             vec![]
         }
         Msg::CopyText(text) => {

@@ -24,6 +24,9 @@ use super::review::{Compared, stamp};
 /// Hits that a search of the book shows.
 const HITS: usize = 50;
 
+/// Places that the find bar counts; of more it says so.
+const PLACES: usize = 9_999;
+
 /// The open book and what runs in the background for it.
 pub(super) struct Work {
     workbench: Workbench,
@@ -295,6 +298,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             let hits = bench.search_book(&query, HITS);
             Msg::Hits(query, hits)
         }
+        Effect::CountPlaces(searched, counting) => Msg::Counted(searched, counting.count(PLACES)),
         Effect::Index => {
             bench.index_of(&bench.book());
             return;
@@ -335,16 +339,13 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         Effect::ListProviders => Msg::Providers(bench.providers_on_offer(), servers::found_here()),
         Effect::ListModels => Msg::Models(bench.models(&bench.choices().provider.value).map(Box::new)),
         Effect::UseModel(provider, model) => use_model(bench, &provider, &model),
+        Effect::ReadModels => Msg::OwnModels(bench.models_of_members()),
         Effect::SumUp => Msg::Standing(Box::new(bench.standing())),
         Effect::UseProvider(provider) => use_provider(bench, &provider, ""),
-        Effect::ReadRecovered => {
-            let found = bench.recovered().unwrap_or_default();
-            if found.is_empty() {
-                return;
-            }
-            let present = |r: &Recovered| bench.read_document(&r.path).map(|d| d.text).unwrap_or_default();
-            Msg::Recovered(found.into_iter().map(|r| (present(&r), r)).map(|(text, r)| (r, text)).collect())
-        }
+        Effect::ReadRecovered => match recovered(bench) {
+            Some(found) => found,
+            None => return,
+        },
         Effect::Ask(_)
         | Effect::Cancel
         | Effect::Copy(_)
@@ -355,6 +356,14 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         | Effect::Quit => return,
     };
     send(out, answer);
+}
+
+/// Looks for unsaved text that an earlier run left behind.
+fn recovered(bench: &Workbench) -> Option<Msg> {
+    let found = bench.recovered().unwrap_or_default();
+    let present = |r: &Recovered| bench.read_document(&r.path).map(|d| d.text).unwrap_or_default();
+    let both: Vec<_> = found.into_iter().map(|r| (present(&r), r)).map(|(text, r)| (r, text)).collect();
+    (!both.is_empty()).then_some(Msg::Recovered(both))
 }
 
 /// Keeps the choice of who answers, and tells who does.

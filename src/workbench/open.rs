@@ -1,5 +1,6 @@
 //! Opening a book.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -8,6 +9,7 @@ use crate::config::toml_reader::Problem;
 use crate::config::user::UserSettings;
 use crate::domain::book::Book;
 use crate::domain::ids::BookPath;
+use crate::persona::board::{self, Member};
 use crate::providers::presets::Preset;
 use crate::providers::remote::Remote;
 use crate::store;
@@ -249,10 +251,20 @@ impl Workbench {
         Arc::new(store::book::with_text(&book, path, text))
     }
 
-    /// Returns provider and model that a question would go to, as shown in the status row.
+    /// Returns provider and model that a question to most board members would go to.
     pub fn provider_and_model(&self) -> (String, String) {
         let choices = self.choices();
         (choices.provider.value, choices.model.value)
+    }
+
+    /// Returns the models of the board members who are asked with one of their own, by their ids.
+    pub fn models_of_members(&self) -> BTreeMap<String, String> {
+        let choices = self.choices();
+        let own = |member: &Member| {
+            let model = self.model_of(&choices.provider.value, Some(member.id)).value;
+            (model != choices.model.value).then(|| (member.id.to_owned(), model))
+        };
+        board::members().iter().filter_map(own).collect()
     }
 }
 

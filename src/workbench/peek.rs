@@ -57,11 +57,29 @@ pub struct Peek {
     pub besides: Option<String>,
     /// What the author should know of how it goes: who chose where, and which earlier turns are left out.
     pub notices: Vec<String>,
-    /// The body that opened the last turn of this conversation, if it was sent in this run of the program.
+    /// The body to compare with: the one that opened the last turn of this conversation, if it was sent in this run of the program.
     pub previous: Option<Value>,
+    /// Whether `previous` was not kept, but made again from the conversation and the book as they are now.
+    pub is_rebuilt: bool,
 }
 
 impl Workbench {
+    /// Builds the request for `ask` without sending it, like [`Workbench::peek`], and to compare with it that of the last question of its conversation, made again
+    /// with what is open now: what was really sent then is on no disk.
+    pub fn peek_since(&self, ask: &Ask, format: Option<&str>) -> Result<Peek, Failure> {
+        let peek = self.peek(ask, format)?;
+        let last = ask.session.as_ref().and_then(|session| self.turns(session).pop());
+        let Some(last) = last else { return Ok(peek) };
+        let before = Ask {
+            question: last.question,
+            persona: Some(last.persona),
+            replaces: Some(last.id),
+            selection: None,
+            ..ask.clone()
+        };
+        Ok(Peek { previous: Some(self.peek(&before, format)?.body), is_rebuilt: true, ..peek })
+    }
+
     /// Builds the request for `ask` without sending it. Needs no key. `format` asks for another wire than the provider's own, by its name.
     pub fn peek(&self, ask: &Ask, format: Option<&str>) -> Result<Peek, Failure> {
         let choices = self.choices();
@@ -99,6 +117,7 @@ impl Workbench {
             estimate,
             remembered,
             previous,
+            is_rebuilt: false,
             destination,
             input: input(fresh),
             instructions: request.instructions,

@@ -5,8 +5,10 @@
 use std::ops::Range;
 
 use crate::canon::search::{self, Piece};
+use crate::domain::book::Book;
 use crate::domain::codex::EntryType;
 use crate::domain::ids::BookPath;
+use crate::domain::passage::line_column;
 
 use super::Workbench;
 
@@ -43,10 +45,17 @@ pub struct Hit {
     pub path: BookPath,
     /// Bytes of the file to show.
     pub range: Range<usize>,
+    /// The line of the file on which they begin, from 1.
+    pub line: usize,
     /// A short excerpt, or the entry's summary.
     pub excerpt: String,
     /// How well it matched; only comparable within one search.
     pub score: f64,
+}
+
+/// The line of a file of the book, from 1, on which a byte stands.
+fn line_of(book: &Book, path: &BookPath, at: usize) -> usize {
+    book.document(path).map_or(1, |(_, text)| line_column(text, at).0)
 }
 
 /// Longest excerpt, in characters.
@@ -64,13 +73,14 @@ impl Workbench {
         };
         let hit = |piece: Piece<'_>| {
             let score = piece.score();
-            match piece {
+            let hit = match piece {
                 Piece::Canon(found, paragraph) => Hit {
                     kind: HitKind::Entry(found.entry.entry_type),
                     title: found.entry.name.clone(),
                     path: found.entry.path.clone(),
                     excerpt: told(&found.entry.text, &paragraph),
                     range: paragraph,
+                    line: 0,
                     score,
                 },
                 Piece::Manuscript(found) => Hit {
@@ -78,6 +88,7 @@ impl Workbench {
                     title: format!("{} · {}", found.chapter.number, found.chapter.title),
                     path: found.chapter.path.clone(),
                     range: found.range,
+                    line: 0,
                     excerpt: found.excerpt,
                     score,
                 },
@@ -87,9 +98,11 @@ impl Workbench {
                     path: found.note.path.clone(),
                     excerpt: told(&found.note.text, &found.paragraph),
                     range: found.paragraph,
+                    line: 0,
                     score,
                 },
-            }
+            };
+            Hit { line: line_of(&book, &hit.path, hit.range.start), ..hit }
         };
         search::knowledge(&index, &book, query, limit).into_iter().map(hit).collect()
     }

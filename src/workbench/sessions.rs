@@ -31,6 +31,9 @@ pub enum SessionError {
     /// There is none at all.
     #[error("this book has no conversation yet")]
     None,
+    /// None was deleted.
+    #[error("this book has no deleted conversation")]
+    NoneDeleted,
     /// The beginning of an id that several have.
     #[error("`{given}` is the beginning of several conversations: {}", .found.join(", "))]
     Ambiguous {
@@ -77,7 +80,7 @@ impl Workbench {
         sessions::list(self.root()).unwrap_or_default()
     }
 
-    /// Lists the deleted conversations that can be brought back.
+    /// Lists the deleted conversations that can be brought back, the one that was deleted last first.
     pub fn deleted_conversations(&self) -> Vec<Summary> {
         sessions::deleted(self.root()).unwrap_or_default()
     }
@@ -95,9 +98,12 @@ impl Workbench {
         one_of(name, all.into_iter().map(|summary| summary.session))
     }
 
-    /// Finds a deleted conversation by its id or the beginning of it.
+    /// Finds a deleted conversation by its id, the beginning of it, or `last`: the one that was deleted last.
     pub fn deleted_conversation_named(&self, name: &str) -> Result<SessionId, SessionError> {
         let all: Vec<SessionId> = self.deleted_conversations().into_iter().map(|s| s.session).collect();
+        if name == "last" {
+            return all.into_iter().next().ok_or(SessionError::NoneDeleted);
+        }
         match all.iter().find(|id| id.as_str() == name) {
             Some(exact) => Ok(exact.clone()),
             None => one_of(name, all.into_iter()),

@@ -251,6 +251,22 @@ mod tests {
     }
 
     #[test]
+    fn members_with_a_model_of_their_own_are_told_and_no_others() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("book")).unwrap();
+        let settings = "[provider]\nname = 'openai'\nmodel = 'quick'\n\
+                        [board.continuity-editor]\nmodel = 'deep'\n[board.writing-coach]\nmodel = 'quick'\n";
+        fs::write(folder.path().join("book/scritorio.toml"), settings).unwrap();
+        let own = |overrides| bench(folder.path(), overrides, &[]).models_of_members();
+        assert_eq!(
+            own(Overrides::default()).into_iter().collect::<Vec<_>>(),
+            [("continuity-editor".to_owned(), "deep".to_owned())]
+        );
+        let offline = Overrides { provider: Some("offline".to_owned()), ..Overrides::default() };
+        assert!(own(offline).is_empty(), "it has no models");
+    }
+
+    #[test]
     fn a_setting_is_kept_with_all_comments_and_a_wrong_one_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("book")).unwrap();

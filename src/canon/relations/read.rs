@@ -6,10 +6,11 @@ use serde_json::{Map, Value};
 
 use super::words::{self, ABOUT, WHAT, WHOM, plain};
 use super::{Statement, Target};
-use crate::canon::links::{Directory, Link, wikilinks, with_wikilinks};
+use crate::canon::links::{Directory, with_wikilinks};
 use crate::domain::book::Book;
 use crate::domain::codex::Entry;
 use crate::domain::frontmatter;
+use crate::domain::links::{Link, links};
 use crate::domain::passage::line_column;
 
 /// Most words of a kind: what is longer is a description.
@@ -45,9 +46,8 @@ impl Reader<'_> {
         self.names.named(name).map_or_else(|| Target::Unknown(shown(name)), Target::Entry)
     }
 
-    fn linked(&self, text: &str, link: &Link) -> Option<Target> {
-        let page = &text[link.target.clone()];
-        let part = link.part.clone().map(|range| &text[range]);
+    fn linked(&self, link: &Link<'_>) -> Option<Target> {
+        let (page, part) = (link.target, link.part);
         let name = if page.is_empty() { part.unwrap_or_default() } else { page };
         if name.is_empty() {
             return None;
@@ -55,9 +55,7 @@ impl Reader<'_> {
         let known = self.names.resolve(page, part).map(Target::Entry);
         Some(known.unwrap_or_else(|| {
             let last = name.rsplit('/').next().unwrap_or(name);
-            Target::Unknown(
-                link.shown.clone().map_or_else(|| last.to_owned(), |range| text[range].to_owned()),
-            )
+            Target::Unknown(link.label.unwrap_or(last).to_owned())
         }))
     }
 
@@ -111,22 +109,22 @@ impl Reader<'_> {
     }
 
     fn phrase_of_kind(&mut self, text: &str, kind: &str, sure: bool, place: &Place<'_>) {
-        let links = wikilinks(text);
+        let links = links(text);
         let said = |words: Words| {
             let more = words.kind.into_iter().chain(words.description).collect::<Vec<_>>().join(". ");
             Words { kind: Some(kind.to_owned()), description: (!more.is_empty()).then_some(more) }
         };
         if !links.is_empty() {
             for link in &links {
-                let Some(target) = self.linked(text, link) else { continue };
+                let Some(target) = self.linked(link) else { continue };
                 // Links of any other key may be anything: chapters, pictures.
                 if sure || matches!(target, Target::Entry(_)) {
                     let after = if links.len() == 1 {
-                        split_words(&text[link.whole.end..])
+                        split_words(&text[link.range.end..])
                     } else {
                         Words::default()
                     };
-                    self.push(target, said(after), place.line_of(&text[link.whole.clone()]));
+                    self.push(target, said(after), place.line_of(&text[link.range.clone()]));
                 }
             }
         } else if sure {
@@ -217,9 +215,9 @@ impl Reader<'_> {
 
     /// Those whom a value names: its links, else the names between its commas.
     fn targets(&self, text: &str) -> Vec<Target> {
-        let links = wikilinks(text);
+        let links = links(text);
         if !links.is_empty() {
-            return links.iter().filter_map(|link| self.linked(text, link)).collect();
+            return links.iter().filter_map(|link| self.linked(link)).collect();
         }
         if let Some(known) = self.names.named(text) {
             return vec![Target::Entry(known)];
@@ -232,7 +230,7 @@ impl Reader<'_> {
     /// is a relationship, so that a name that the Codex does not know is one too.
     fn phrase(&mut self, text: &str, kind: Option<&str>, line: usize, listed: bool) -> bool {
         let with_kind = |words: Words| Words { kind: words.kind.or(kind.map(str::to_owned)), ..words };
-        let links = wikilinks(text);
+        let links = links(text);
         if let Some(first) = links.first() {
             return self.linked_phrase(text, &links, first, (kind, line));
         }
@@ -259,24 +257,24 @@ impl Reader<'_> {
     fn linked_phrase(
         &mut self,
         text: &str,
-        links: &[Link],
-        first: &Link,
+        links: &[Link<'_>],
+        first: &Link<'_>,
         said: (Option<&str>, usize),
     ) -> bool {
         let (kind, line) = said;
-        let before = shown(&text[..first.whole.start]);
+        let before = shown(&text[..first.range.start]);
         // Links that stand together before any other word are told of together.
         let mut last = first;
         let mut whom = vec![first];
         for link in &links[1..] {
-            let between = shown(&text[last.whole.end..link.whole.start]);
+            let between = shown(&text[last.range.end..link.range.start]);
             if !matches!(between.as_str(), "" | "," | "and" | "&" | ", and") {
                 break;
             }
             whom.push(link);
             last = link;
         }
-        let after = &text[last.whole.end..];
+        let after = &text[last.range.end..];
         let mut words = split_words(after);
         if !before.is_empty() {
             let before = before.trim_end_matches([':', ',', '-', '\u{2013}', '\u{2014}']).trim();
@@ -289,7 +287,7 @@ impl Reader<'_> {
         }
         words.kind = words.kind.or(kind.map(str::to_owned));
         for link in whom {
-            if let Some(target) = self.linked(text, link) {
+            if let Some(target) = self.linked(link) {
                 self.push(target, words.clone(), line);
             }
         }
@@ -334,9 +332,9 @@ impl Reader<'_> {
         let kind = words::kind_of(&word);
         let inner = open.filter(|s| level > s.level);
         if let Some(outer) = inner {
-            let about = wikilinks(heading).first().map_or_else(
+            let about = links(heading).first().map_or_else(
                 || self.names.named(&shown(heading)).map(Target::Entry),
-                |link| self.linked(heading, link),
+                |link| self.linked(link),
             );
             let kind = kind.map(str::to_owned).or(outer.kind);
             return Some(Section { level: outer.level, kind, about });
@@ -376,16 +374,16 @@ impl Reader<'_> {
             self.phrase(item, kind.as_deref(), number, true);
             return;
         }
-        let links = wikilinks(line);
+        let links = links(line);
         match links.first() {
-            Some(first) if first.whole.start == 0 => {
+            Some(first) if first.range.start == 0 => {
                 self.phrase(line, kind.as_deref(), number, true);
             }
             Some(_) => {
                 // Prose: the links say whom, the sentence says how.
                 let words = Words { kind, description: Some(shown(line)) };
                 for link in &links {
-                    if let Some(target) = self.linked(line, link) {
+                    if let Some(target) = self.linked(link) {
                         self.push(target, words.clone(), number);
                     }
                 }
@@ -402,10 +400,9 @@ impl Reader<'_> {
         let cells: Vec<String> =
             protected.trim_matches('|').split('|').map(|c| c.trim().replace('\u{1}', "\\|")).collect();
         let Some(first) = cells.first() else { return };
-        let whom = wikilinks(first).first().map_or_else(
-            || self.names.named(&shown(first)).map(Target::Entry),
-            |link| self.linked(first, link),
-        );
+        let whom = links(first)
+            .first()
+            .map_or_else(|| self.names.named(&shown(first)).map(Target::Entry), |link| self.linked(link));
         let Some(whom) = whom else { return };
         let cell = |at: usize| cells.get(at).map(|c| shown(c)).filter(|c| !c.is_empty());
         self.push(whom, Words { kind: cell(1).or(section.kind.clone()), description: cell(2) }, number);
@@ -544,15 +541,14 @@ fn looks_like_a_name(words: &str) -> bool {
 fn shown(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut at = 0;
-    for link in wikilinks(text) {
-        plain.push_str(&text[at..link.whole.start]);
-        let words = link.shown.unwrap_or(if link.target.is_empty() {
-            link.part.unwrap_or(0..0)
-        } else {
-            link.target
+    for link in links(text) {
+        plain.push_str(&text[at..link.range.start]);
+        let words = link.label.unwrap_or(match link.target {
+            "" => link.part.unwrap_or_default(),
+            target => target,
         });
-        plain.push_str(text[words].rsplit('/').next().unwrap_or_default());
-        at = link.whole.end;
+        plain.push_str(words.rsplit('/').next().unwrap_or_default());
+        at = link.range.end;
     }
     plain.push_str(&text[at..]);
     let bare = plain.replace(['*', '`'], "");

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::Kind;
 use super::forms::{Form, Part};
 use super::scan::Hit;
-use crate::canon::links::wikilinks;
 use crate::domain::frontmatter;
+use crate::domain::links::links;
 use crate::domain::passage::fold;
 
 /// What a place of a file is.
@@ -48,8 +48,8 @@ impl Regions {
         let mut regions = Self { body_start: split.body_start, ..Self::default() };
         regions.keys(text, split.block);
         regions.lines(text);
-        for link in wikilinks(text) {
-            regions.targets.push((link.target, link.part));
+        for link in links(text) {
+            regions.targets.push((link.target_range(), link.part_range()));
         }
         regions.addresses = addresses(text);
         regions

@@ -1,6 +1,6 @@
 //! Dates that exclude each other.
 
-use super::rows::{DATES, line_of, line_of_step, time_of_event};
+use super::rows::{DATES, line_in, line_of, line_of_step, time_of_event};
 use super::{Checked, Place, Severity, finding};
 use crate::canon::label;
 use crate::canon::story_time::{field, in_order, place_in, steps};
@@ -85,7 +85,7 @@ pub(super) fn events_and_their_chapters(book: &Book) -> Checked {
                 chapter.number,
                 written(chapter)
             );
-            let at = Place::at(&event.path, line_of(&event.text, event.body.start, &DATES));
+            let at = Place::at(&event.path, line_in(event, &DATES));
             found.push(finding(RULE, Severity::Error, at, message, vec![place_of(chapter)]));
         }
     }
@@ -139,13 +139,13 @@ pub(super) fn events_with_two_dates(book: &Book) -> Checked {
 fn own_dates(book: &Book, event: &Entry) -> Vec<Dated> {
     let mut dates = vec![];
     if let Some(date) = time_of_event(book, event).date {
-        let at = Place::at(&event.path, line_of(&event.text, event.body.start, &DATES));
+        let at = Place::at(&event.path, line_in(event, &DATES));
         dates.push(Dated { date, at });
     }
     // The same key twice: under another name, or as a line of the text.
     for key in DATES {
         let value = field(&event.fields, &[key]).and_then(StoryDate::of);
-        let at = Place::at(&event.path, line_of(&event.text, event.body.start, &[key]));
+        let at = Place::at(&event.path, line_in(event, &[key]));
         dates.extend(value.map(|date| Dated { date, at }));
     }
     let first = line_column(&event.text, event.body.start).0;
@@ -166,18 +166,38 @@ fn own_dates(book: &Book, event: &Entry) -> Vec<Dated> {
     dates
 }
 
+/// The names of events, each with the place of its event among those that were given.
+pub(super) struct EventNames(Vec<(String, usize)>);
+
+impl EventNames {
+    pub(super) fn of<'a>(events: impl IntoIterator<Item = &'a Entry>) -> Self {
+        let names = events.into_iter().enumerate().flat_map(|(at, event)| {
+            std::iter::once(&event.name).chain(&event.aliases).map(move |name| (fold(name), at))
+        });
+        let bare = names.map(|(name, at)| (name.strip_prefix("the ").unwrap_or(&name).to_owned(), at));
+        Self(bare.filter(|(name, _)| !name.is_empty()).collect())
+    }
+
+    /// Returns the event whose name words begin with, unless they go on as another sentence does: `the Inquiry ends` has a date of its own.
+    pub(super) fn begins(&self, words: &str) -> Option<usize> {
+        let words = fold(&words.replace(['[', ']', '*'], ""));
+        let words = words.strip_prefix("the ").unwrap_or(&words);
+        let goes_on = |behind: &str| {
+            let behind = behind.trim_start_matches(' ');
+            let mut verbs = ["begins", "starts", "opens", "takes place"].iter();
+            !verbs.any(|verb| behind.starts_with(verb))
+                && behind.starts_with(|c: char| c.is_alphanumeric() || c == '\'')
+        };
+        let begins = |name: &str| words.strip_prefix(name).is_some_and(|behind| !goes_on(behind));
+        let longest = self.0.iter().filter(|(name, _)| begins(name)).max_by_key(|(name, _)| name.len());
+        longest.map(|(_, at)| *at)
+    }
+}
+
 /// Adds the dates that other entries give: `- 2318-06-03: the Inquiry`.
 fn told_elsewhere(book: &Book, events: &mut [(&Entry, Vec<Dated>)]) {
-    let names: Vec<(String, usize)> = events
-        .iter()
-        .enumerate()
-        .flat_map(|(at, (event, _))| {
-            std::iter::once(&event.name).chain(&event.aliases).map(move |n| (fold(n), at))
-        })
-        .map(|(name, at)| (name.strip_prefix("the ").unwrap_or(&name).to_owned(), at))
-        .filter(|(name, _)| !name.is_empty())
-        .collect();
-    if names.is_empty() {
+    let names = EventNames::of(events.iter().map(|(event, _)| *event));
+    if names.0.is_empty() {
         return;
     }
     for entry in &book.entries {
@@ -187,20 +207,8 @@ fn told_elsewhere(book: &Book, events: &mut [(&Entry, Vec<Dated>)]) {
                 continue;
             }
             let Some(date) = label::place(text, false).filter(|date| date.span().is_some()) else { continue };
-            let rest = fold(&label::behind(text).replace(['[', ']', '*'], ""));
-            let rest = rest.strip_prefix("the ").unwrap_or(&rest);
-            let begins = |name: &str| {
-                // `the Inquiry ends` has a date of its own.
-                let goes_on = |behind: &str| {
-                    let behind = behind.trim_start_matches(' ');
-                    let mut verbs = ["begins", "starts", "opens", "takes place"].iter();
-                    !verbs.any(|verb| behind.starts_with(verb))
-                        && behind.starts_with(|c: char| c.is_alphanumeric() || c == '\'')
-                };
-                rest.strip_prefix(name).is_some_and(|behind| !goes_on(behind))
-            };
-            let longest = names.iter().filter(|(name, _)| begins(name)).max_by_key(|(name, _)| name.len());
-            let Some((event, dates)) = longest.and_then(|(_, at)| events.get_mut(*at)) else { continue };
+            let Some(at) = names.begins(label::behind(text)) else { continue };
+            let Some((event, dates)) = events.get_mut(at) else { continue };
             if event.path != entry.path || event.heading != entry.heading {
                 dates.push(Dated { date, at: Place::at(&entry.path, line) });
             }

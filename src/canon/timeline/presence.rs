@@ -3,7 +3,7 @@
 //! Being mentioned is not being there: the dead are remembered. Being there is what a chapter's frontmatter or an event lists, and words of
 //! speech or movement right beside the name.
 
-use super::rows::{BIRTHS, DEATHS, date_of, line_of, time_of_event};
+use super::rows::{BIRTHS, DEATHS, date_of, line_in, line_of, time_of_event};
 use super::{Checked, Finding, Place, Severity, finding};
 use crate::canon::mentions::Names;
 use crate::canon::story_time::{field, place_in};
@@ -80,7 +80,7 @@ impl Life<'_> {
     }
 
     fn line(&self, keys: &[&str]) -> Place {
-        Place::at(&self.entry.path, line_of(&self.entry.text, self.entry.body.start, keys))
+        Place::at(&self.entry.path, line_in(self.entry, keys))
     }
 }
 
@@ -200,7 +200,7 @@ fn at_events(book: &Book, lives: &[Life<'_>], compared: &mut usize) -> Vec<Findi
                     event.name,
                     dated(date.as_ref())
                 );
-                let at = Place::at(&event.path, line_of(&event.text, event.body.start, &[key]));
+                let at = Place::at(&event.path, line_in(event, &[key]));
                 found.push(finding(RULE, Severity::Error, at, message, vec![life.line(keys)]));
             }
         }

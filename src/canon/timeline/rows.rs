@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
 
-use super::{Kind, Placed, Row};
+use super::dates::EventNames;
+use super::{Kind, Placed, Row, text};
 use crate::canon::story_time::{field, in_order, place_in, steps};
 use crate::domain::book::Book;
 use crate::domain::codex::{Entry, EntryType};
@@ -12,9 +13,10 @@ use crate::domain::passage::{fold, line_column};
 use crate::domain::story_date::{Moment, Span, StoryDate, When};
 
 /// Keys of an event's date, the strongest first.
-pub(super) const DATES: [&str; 4] = ["story date", "date", "when", "start"];
+pub(super) const DATES: [&str; 5] = ["story date", "date", "when", "start", "year"];
 const ENDS: [&str; 2] = ["end", "until"];
 const CHAPTERS: [&str; 2] = ["chapter", "chapters"];
+const FOUNDINGS: [&str; 5] = ["founded", "established", "founding", "date founded", "date of founding"];
 const ORDERS: [&str; 3] = ["order", "sequence", "timeline order"];
 pub(super) const BIRTHS: [&str; 5] = ["born", "birth", "birthday", "birthdate", "date of birth"];
 pub(super) const DEATHS: [&str; 4] = ["died", "death", "date of death", "deceased"];
@@ -31,8 +33,9 @@ pub fn rows(book: &Book) -> Vec<Row> {
         row.out_of_order = chapter.time.out_of_order;
         all.push(clock.place(row, time));
     }
+    let events = EventNames::of(book.entries_of(EntryType::Event).filter(|event| !text::is_chronicle(event)));
     for entry in &book.entries {
-        of_entry(book, entry, &clock, &mut all);
+        of_entry(book, entry, &events, &clock, &mut all);
     }
     all.sort_by(|(a, x), (b, y)| {
         a.cmp(b).then_with(|| x.title.cmp(&y.title)).then_with(|| (&x.path, x.line).cmp(&(&y.path, y.line)))
@@ -40,30 +43,43 @@ pub fn rows(book: &Book) -> Vec<Row> {
     all.into_iter().map(|(_, row)| row).collect()
 }
 
-fn of_entry(book: &Book, entry: &Entry, clock: &Clock<'_>, all: &mut Vec<(Key, Row)>) {
+fn of_entry(book: &Book, entry: &Entry, events: &EventNames, clock: &Clock<'_>, all: &mut Vec<(Key, Row)>) {
     let head = entry.body.start;
-    let mut add = |kind: Kind, line: usize, time: Time, facts: Map<String, Value>| {
-        let mut row = row(kind, &entry.name, &entry.path, line);
+    let mut add = |kind: Kind, title: &str, line: usize, time: Time, facts: Map<String, Value>| {
+        let mut row = row(kind, title, &entry.path, line);
         row.entry_type = Some(entry.entry_type);
         row.facts = facts;
         all.push(clock.place(row, time));
     };
+    let kinds: &[(Kind, &[&str])] = match entry.entry_type {
+        EntryType::Character => &[(Kind::Birth, &BIRTHS), (Kind::Death, &DEATHS)],
+        EntryType::Location | EntryType::Organization => &[(Kind::Founding, &FOUNDINGS)],
+        _ => &[],
+    };
+    for (kind, keys) in kinds {
+        if let Some(date) = date_of(entry, keys) {
+            add(*kind, &entry.name, line_in(entry, keys), Time::of(book, &[date]), Map::new());
+        }
+    }
     if entry.entry_type == EntryType::Event {
         let time = time_of_event(book, entry);
-        let line = line_of(&entry.text, head, &[&DATES[..], &CHAPTERS, &ORDERS].concat());
-        add(Kind::Event, line, time, Map::new());
-    }
-    if entry.entry_type == EntryType::Character {
-        for (kind, keys) in [(Kind::Birth, &BIRTHS[..]), (Kind::Death, &DEATHS)] {
-            if let Some(date) = date_of(entry, keys) {
-                add(kind, line_of(&entry.text, head, keys), Time::of(book, &[date]), Map::new());
-            }
+        let told = if time.is_known() { vec![] } else { text::dated_lines(entry) };
+        let is_list = !told.is_empty() && text::is_chronicle(entry);
+        if !is_list {
+            let line = line_in(entry, &[&DATES[..], &CHAPTERS, &ORDERS].concat());
+            add(Kind::Event, &entry.name, line, time, Map::new());
+        }
+        // An event of its own has its own row.
+        for told in told.into_iter().filter(|told| events.begins(&told.what).is_none()) {
+            let title = if is_list { told.what } else { format!("{}: {}", entry.name, told.what) };
+            let time = Time { date: Some(told.date), ..Time::default() };
+            add(Kind::Event, &title, told.line, time, Map::new());
         }
     }
     for step in steps(entry) {
         let line = step.places.first().map_or(1, |place| line_of_step(&entry.text, head, &place.text));
         let facts = step.facts.iter().map(|(key, value)| ((*key).to_owned(), (*value).clone())).collect();
-        add(Kind::Progression, line, Time::of(book, &step.places), facts);
+        add(Kind::Progression, &entry.name, line, Time::of(book, &step.places), facts);
     }
 }
 
@@ -77,6 +93,11 @@ pub(super) struct Time {
 }
 
 impl Time {
+    /// Whether anything puts it in the order.
+    fn is_known(&self) -> bool {
+        self.date.is_some() || self.chapter.is_some() || self.order.is_some()
+    }
+
     fn of(book: &Book, places: &[StoryDate]) -> Self {
         let chapter = places.iter().find_map(|place| place_in(book, place));
         let calendar = places.iter().find(|place| place.span().is_some());
@@ -87,8 +108,8 @@ impl Time {
 
 /// Reads when an event is. A date without an end is one; an end that can't be read takes nothing from the beginning.
 pub(super) fn time_of_event(book: &Book, entry: &Entry) -> Time {
-    let value = field(&entry.fields, &DATES);
-    let start = value.and_then(StoryDate::of);
+    let start = field(&entry.fields, &DATES).and_then(StoryDate::of);
+    let start = start.or_else(|| text::keyed(entry, &DATES));
     let end = field(&entry.fields, &ENDS).and_then(StoryDate::of);
     let date = start.map(|start| {
         let whole = end.map(|end| StoryDate::parse(&format!("{} to {}", start.text, end.text)));
@@ -106,11 +127,11 @@ pub(super) fn time_of_event(book: &Book, entry: &Entry) -> Time {
 
 /// The date under one of some keys; of an object, that of its `date`. `died: yes` says no time.
 pub(super) fn date_of(entry: &Entry, keys: &[&str]) -> Option<StoryDate> {
-    let value = match field(&entry.fields, keys)? {
-        Value::Object(map) => field(map, &["date", "when", "year"])?,
-        value => value,
+    let date = match field(&entry.fields, keys) {
+        Some(Value::Object(map)) => StoryDate::of_place(field(map, &["date", "when", "year"])?)?,
+        Some(value) => StoryDate::of_place(value)?,
+        None => text::keyed(entry, keys)?,
     };
-    let date = StoryDate::of_place(value)?;
     let says_no_time = matches!(fold(&date.text).as_str(), "yes" | "no" | "true" | "false" | "unknown" | "?");
     (!says_no_time).then_some(date)
 }
@@ -170,9 +191,14 @@ struct Clock<'a> {
     dates: Vec<Option<Moment>>,
 }
 
+/// When a chapter says that it happens.
+fn own_span(book: &Book, place: usize) -> Option<Span> {
+    book.chapters[place].time.date.as_ref().and_then(StoryDate::span)
+}
+
 impl<'a> Clock<'a> {
     fn of(book: &'a Book) -> Self {
-        let own = |place: usize| book.chapters[place].time.date.as_ref().and_then(StoryDate::span);
+        let own = |place: usize| own_span(book, place);
         let ordered = |place: usize| in_order(&book.chapters[place]).and_then(StoryDate::span);
         let first = (0..book.chapters.len()).find_map(ordered);
         let mut last: Option<Span> = None;
@@ -184,9 +210,15 @@ impl<'a> Clock<'a> {
         Self { book, dates }
     }
 
+    fn own(&self, place: usize) -> Option<Span> {
+        own_span(self.book, place)
+    }
+
     /// Finds the place of a row, and notes in the row what gave it.
     fn place(&self, mut row: Row, time: Time) -> (Key, Row) {
         let span = time.date.as_ref().and_then(StoryDate::span);
+        // What has no date of its own stands behind its chapter, and so ends with it.
+        let ends = span.or_else(|| time.chapter.and_then(|place| self.own(place)));
         let of_chapter = time.chapter.map(|place| self.dates[place]);
         let (group, date, placed) = match (span, of_chapter) {
             (Some(span), _) => (0, Some(span.first), Placed::Date),
@@ -204,11 +236,19 @@ impl<'a> Clock<'a> {
             group,
             date,
             chapter: time.chapter.unwrap_or(usize::MAX),
-            ends: span.map(|span| std::cmp::Reverse(span.last)),
+            ends: ends.map(|span| std::cmp::Reverse(span.last)),
             order: time.order.unwrap_or(f64::MAX),
             kind: row.kind,
         };
         (key, row)
+    }
+}
+
+/// Returns the line of an entry's file that has the first of some keys: in the frontmatter, else in the text; else 1.
+pub(super) fn line_in(entry: &Entry, keys: &[&str]) -> usize {
+    match line_of(&entry.text, entry.body.start, keys) {
+        1 => text::line_of(entry, keys).unwrap_or(1),
+        line => line,
     }
 }
 

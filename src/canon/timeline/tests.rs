@@ -90,6 +90,83 @@ fn everything_with_a_time_stands_in_its_order() {
 }
 
 #[test]
+fn a_list_of_dates_is_events_of_their_own_and_no_event_itself() {
+    let text = "# Timeline\n\n- 2290: the War\n- 2301: Post Nine is founded\n- 2318-06-03: the Inquiry\n";
+    let list = entry("events/timeline.md", "Timeline").text(text);
+    let told =
+        entry("events/war.md", "The War").text("# The War\n\n- 2290-02-01: it begins\n- 2291: peace\n");
+    let inquiry = event("The Inquiry", "2318-06-03");
+    let all = rows(&shelf(vec![], vec![list, told, inquiry]));
+    let shown: Vec<_> = all.iter().map(|row| (row.title.as_str(), row.date.as_deref(), row.line)).collect();
+    assert_eq!(
+        shown,
+        [
+            ("The War: it begins", Some("2290-02-01"), 3),
+            ("The War: peace", Some("2291"), 4),
+            ("Post Nine is founded", Some("2301"), 4),
+            ("The Inquiry", Some("2318-06-03"), 1),
+            ("The War", None, 1),
+        ]
+    );
+    assert!(all[..4].iter().all(|row| row.kind == Kind::Event && row.placed == Placed::Date));
+}
+
+#[test]
+fn dates_in_the_text_of_an_entry_count_where_its_keys_give_none() {
+    let text = "# Mira\n\nShe keeps the log.\n\n## Facts\n\n**Born**: 1862\n**Died**: at sea\n";
+    let mira = person("Mira").text(text);
+    let vale = person("Vale").text("# Vale\n\nProse.\n\n- Born: 1850\n").field("born", json!("1851"));
+    let town = entry("locations/amity.md", "Port Amity").text("# Port Amity\n\nA town.\n\nFounded:: 1840\n");
+    let fire = entry("events/fire.md", "The Fire").text("# The Fire\n\nIt burnt.\n\n**Year**: 1870\n");
+    let all = rows(&shelf(vec![], vec![mira, vale, town, fire]));
+    let shown: Vec<_> =
+        all.iter().map(|row| (row.kind.as_str(), &*row.title, row.from.as_deref(), row.line)).collect();
+    assert_eq!(
+        shown,
+        [
+            ("founding", "Port Amity", Some("1840-01-01"), 5),
+            ("birth", "Vale", Some("1851-01-01"), 1),
+            ("birth", "Mira", Some("1862-01-01"), 7),
+            ("event", "The Fire", Some("1870-01-01"), 5),
+        ]
+    );
+}
+
+#[test]
+fn what_has_only_a_chapter_stands_right_behind_it() {
+    let in_chapter = |name: &str, number: u32| {
+        entry(&format!("events/{}.md", name.to_lowercase()), name).field("chapter", json!(number))
+    };
+    let book = shelf(
+        vec![
+            dated("m/1.md", 1, "2318-06-01"),
+            dated("m/2.md", 2, "2318-06-03 to 2318-06-08"),
+            chapter("m/3.md", 3, "Three", "Text."),
+            dated("m/4.md", 4, "2318-06-20"),
+        ],
+        vec![
+            event("Feast", "2318-06-05"),
+            in_chapter("Alarm", 2),
+            in_chapter("Breach", 1),
+            in_chapter("Calm", 3),
+            event("Zenith", "2318-06-03"),
+        ],
+    );
+    let titles: Vec<String> = rows(&book).into_iter().map(|row| row.title).collect();
+    assert_eq!(
+        titles,
+        ["Chapter 1", "Breach", "Chapter 2", "Alarm", "Three", "Calm", "Zenith", "Feast", "Chapter 4"]
+    );
+    let undated: Vec<Chapter> =
+        (1..=3).map(|n| chapter(&format!("m/{n}.md"), n, &format!("Chapter {n}"), "Text.")).collect();
+    let titles: Vec<String> = rows(&shelf(undated, vec![in_chapter("Alarm", 2), in_chapter("Breach", 1)]))
+        .into_iter()
+        .map(|row| row.title)
+        .collect();
+    assert_eq!(titles, ["Chapter 1", "Breach", "Chapter 2", "Alarm", "Chapter 3"]);
+}
+
+#[test]
 fn a_long_stretch_is_long_beside_the_others() {
     let day = |n: u32, date: &str| dated(&format!("m/{n}.md"), n, date);
     let dates = ["2318-06-01", "2318-06-03", "2318-06-04", "2318-06-07", "2318-09-01", "2318-09-02"];

@@ -11,7 +11,7 @@ use super::layout::{self, Layout, Zone};
 use super::load::Loaded;
 use super::many::{self, Place};
 use super::markup::Page;
-use super::{fields, names};
+use super::{chapter, fields, names, parts};
 use crate::domain::book::Note;
 use crate::domain::codex::{Entry, EntryType, TypeFrom};
 use crate::domain::ids::BookPath;
@@ -62,11 +62,19 @@ pub struct Rules {
     pub words: Vocabulary,
     /// Folders that hold a `dossier.md`.
     pub dossiers: HashSet<String>,
+    /// Files of the manuscript that are no chapters by their names.
+    pub aside: HashSet<BookPath>,
 }
 
 impl Rules {
     /// Collects the folders that are one entry.
-    pub fn new<'a>(layout: Layout, words: Vocabulary, paths: impl IntoIterator<Item = &'a BookPath>) -> Self {
+    pub fn new<'a>(
+        layout: Layout,
+        words: Vocabulary,
+        order: &[String],
+        paths: impl IntoIterator<Item = &'a BookPath> + Clone,
+    ) -> Self {
+        let aside = parts::aside(paths.clone(), &layout, |path| layout.zone(path, &words), order);
         let (mut dossiers, mut souls) = (HashSet::new(), HashSet::new());
         for path in paths {
             match (Shape::of(path), path.parent()) {
@@ -82,7 +90,12 @@ impl Rules {
                 || souls.contains(folder) && names.any(|name| words.folder(name).is_some())
         };
         dossiers.retain(is_entry);
-        Self { layout, words, dossiers }
+        Self { layout, words, dossiers, aside }
+    }
+
+    /// Whether a file of the manuscript is no chapter by its name, and does not say itself that it is one.
+    fn is_aside(&self, file: &Loaded) -> bool {
+        self.aside.contains(&file.path) && !chapter::has_number(&file.front.fields)
     }
 
     /// Says which part of the book a path belongs to.
@@ -93,6 +106,7 @@ impl Rules {
     /// Says what a file is.
     pub fn piece(&self, file: Loaded) -> Piece {
         match self.zone(&file.path) {
+            Zone::Manuscript if self.is_aside(&file) => Piece::Note(note(&file), file),
             Zone::Manuscript => Piece::Chapter(file),
             Zone::Notes => Piece::Note(note(&file), file),
             zone => self.maybe_canon(file, zone),
@@ -101,15 +115,16 @@ impl Rules {
 
     fn maybe_canon(&self, file: Loaded, zone: Zone) -> Piece {
         let none = |file, why: Option<String>| match zone {
+            Zone::Flat if !is_of_a_project(&file) && self.is_aside(&file) => Piece::Note(note(&file), file),
             Zone::Flat if !is_of_a_project(&file) => Piece::Chapter(file),
             _ => Piece::Other(file, why),
         };
-        if zone != Zone::Codex && !self.layout.takes_canon_elsewhere() {
-            return none(file, Some("it stands in no folder that `[codex] dirs` names".to_owned()));
-        }
         let folders = || file.path.parent().into_iter().flat_map(|parent| parent.split('/'));
         if folders().any(layout::is_for_templates) {
             return Piece::Other(file, Some("it stands in a folder of templates".to_owned()));
+        }
+        if zone != Zone::Codex && !self.layout.takes_canon_elsewhere() {
+            return none(file, Some("it stands in no folder that `[codex] dirs` names".to_owned()));
         }
         if entry::is_of_a_plugin(&file.front.fields) {
             return Piece::Other(file, Some("it is a drawing or a board of a plugin".to_owned()));

@@ -12,11 +12,19 @@ use crate::domain::numeral;
 use crate::domain::passage::{count_words, fold, readable_stem};
 use crate::domain::story_date::{StoryDate, When};
 
-/// Reads a chapter; `position` is its place in reading order, from 1.
+/// Keys of a chapter's number, strongest first.
+const NUMBERS: [&str; 3] = ["chapter", "number", "chapter number"];
+
+/// Whether a file says itself which chapter it is.
+pub fn has_number(front: &Map<String, Value>) -> bool {
+    fields::get(front, &NUMBERS).is_some()
+}
+
+/// Reads a chapter; `position` is its place in reading order, from 1; 0 before the first one.
 pub fn chapter(file: &Loaded, position: u32) -> Chapter {
     let body = &file.text[file.split.body_start..];
     let heading = Heading::of(body);
-    let given = fields::get(&file.front.fields, &["chapter", "number", "chapter number"]);
+    let given = fields::get(&file.front.fields, &NUMBERS);
     let (number, number_from) = given
         .and_then(|value| numeral::parse(&fields::text(value)?))
         .map(|number| (number, NumberFrom::Frontmatter))
@@ -101,6 +109,11 @@ impl Heading {
         };
         Some(Self { number: Some(numbered.number), title })
     }
+}
+
+/// Whether a file's name says that it is a chapter: `Chapter One`, `03-turnover`.
+pub fn is_numbered(stem: &str) -> bool {
+    in_file_name(stem).is_some()
 }
 
 /// The number in a file's name: in front, after `chapter`, or the only one there is; years are none.

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::kind::Vocabulary;
+use super::parts;
 use crate::domain::book::BookSettings;
 use crate::domain::ids::BookPath;
 use crate::domain::passage::fold;
@@ -108,6 +109,11 @@ impl Layout {
         }
     }
 
+    /// Whether the author's order of the manuscript names a file.
+    pub fn names_in_order(&self, order: &[String], path: &BookPath) -> bool {
+        order.iter().any(|named| is_named(named, path, self.manuscript.as_deref()))
+    }
+
     /// Whether a path names a canon folder itself.
     pub fn is_codex(&self, dir: &str) -> bool {
         self.codex.iter().any(|codex| codex == dir)
@@ -158,55 +164,54 @@ pub fn sort_chapters<T>(
     order: &[String],
     path: impl Fn(&T) -> &BookPath,
 ) -> Vec<String> {
-    let within = |path: &BookPath| {
-        let inside = dir.and_then(|dir| path.as_str().strip_prefix(dir)?.strip_prefix('/'));
-        inside.unwrap_or(path.as_str()).to_owned()
-    };
-    let same = |named: &str, path: &BookPath| {
-        let inside = within(path);
-        let stem = inside.rsplit_once('.').map_or(inside.as_str(), |(stem, _)| stem);
-        let named = named.strip_prefix("./").unwrap_or(named);
-        named == inside || named == stem || named == path.as_str()
-    };
+    let same = |named: &str, path: &BookPath| is_named(named, path, dir);
     let missing =
         order.iter().filter(|named| !chapters.iter().any(|c| same(named, path(c)))).cloned().collect();
     let place = |path: &BookPath| order.iter().position(|named| same(named, path)).unwrap_or(usize::MAX);
     chapters.sort_by_cached_key(|chapter| {
         let path = path(chapter);
-        (place(path), NaturalKey(within(path)))
+        (place(path), NaturalKey::of(within(path, dir)))
     });
     missing
 }
 
-/// A path that compares as a reader would: `2` before `10`, whatever the letter case.
+/// A path as the author names it: from the manuscript folder on.
+fn within<'p>(path: &'p BookPath, dir: Option<&str>) -> &'p str {
+    dir.and_then(|dir| path.as_str().strip_prefix(dir)?.strip_prefix('/')).unwrap_or(path.as_str())
+}
+
+/// Whether a name in the author's order means this file: its path, or that without its ending.
+fn is_named(named: &str, path: &BookPath, dir: Option<&str>) -> bool {
+    let inside = within(path, dir);
+    let stem = inside.rsplit_once('.').map_or(inside, |(stem, _)| stem);
+    let named = named.strip_prefix("./").unwrap_or(named);
+    named == inside || named == stem || named == path.as_str()
+}
+
+/// A path that compares as a reader would: `2` before `10`, whatever the letter case, a prologue first and an epilogue last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct NaturalKey(String);
+struct NaturalKey(Vec<(u8, String)>);
+
+impl NaturalKey {
+    fn of(path: &str) -> Self {
+        Self(path.split('/').map(|part| (parts::rank(part), part.to_owned())).collect())
+    }
+}
 
 impl Ord for NaturalKey {
+    /// Compares part by part of the path: its rank, then numbers by value and the rest by letter.
     fn cmp(&self, other: &Self) -> Ordering {
-        natural(&self.0, &other.0).then_with(|| self.0.cmp(&other.0))
+        let by_part = self.0.iter().zip(&other.0).map(|((rank, name), (other_rank, other_name))| {
+            rank.cmp(other_rank).then_with(|| natural_part(name, other_name))
+        });
+        let differs = by_part.into_iter().find(|order| order.is_ne());
+        differs.unwrap_or_else(|| self.0.len().cmp(&other.0.len())).then_with(|| self.0.cmp(&other.0))
     }
 }
 
 impl PartialOrd for NaturalKey {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
-    }
-}
-
-/// Compares part by part of the path, and in each part numbers by value and the rest by letter.
-fn natural(a: &str, b: &str) -> Ordering {
-    let (mut left, mut right) = (a.split('/'), b.split('/'));
-    loop {
-        match (left.next(), right.next()) {
-            (None, None) => return Ordering::Equal,
-            (None, _) => return Ordering::Less,
-            (_, None) => return Ordering::Greater,
-            (Some(a), Some(b)) => match natural_part(a, b) {
-                Ordering::Equal => {}
-                other => return other,
-            },
-        }
     }
 }
 
@@ -272,6 +277,43 @@ mod tests {
     }
 
     #[test]
+    fn a_prologue_comes_first_and_an_epilogue_last_unless_the_author_says_otherwise() {
+        let given = [
+            "Acknowledgements",
+            "Chapter 1",
+            "Chapter 10",
+            "Chapter 2",
+            "Epilogue",
+            "Foreword",
+            "Interlude",
+            "Part 2/Chapter 1",
+            "Part 2/Prologue",
+            "Prologue",
+        ];
+        let sorted = |order: &[&str]| {
+            let mut names = given.map(|name| BookPath::new(format!("m/{name}.md")).unwrap());
+            let order: Vec<String> = order.iter().map(|name| (*name).to_owned()).collect();
+            sort_chapters(&mut names, Some("m"), &order, |path| path);
+            names.map(|path| path.as_str()[2..path.as_str().len() - 3].to_owned())
+        };
+        let usual = [
+            "Foreword",
+            "Prologue",
+            "Chapter 1",
+            "Chapter 2",
+            "Chapter 10",
+            "Interlude",
+            "Part 2/Prologue",
+            "Part 2/Chapter 1",
+            "Epilogue",
+            "Acknowledgements",
+        ];
+        assert_eq!(sorted(&[]), usual);
+        let own = ["Chapter 1", "Epilogue", "Chapter 2", "Prologue"];
+        assert_eq!(sorted(&own)[..4], own);
+    }
+
+    #[test]
     fn the_order_of_the_settings_comes_first() {
         let mut names =
             ["m/1.md", "m/2.md", "m/epilogue.md", "m/prologue.md"].map(|name| BookPath::new(name).unwrap());
@@ -283,7 +325,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn the_order_is_total(a in "[abB0-2/é.]{0,6}", b in "[abB0-2/é.]{0,6}", c in "[abB0-2/é.]{0,6}") {
-            let [a, b, c] = [a, b, c].map(NaturalKey);
+            let [a, b, c] = [a, b, c].map(|name| NaturalKey::of(&name));
             proptest::prop_assert_eq!(a.cmp(&b), b.cmp(&a).reverse());
             if a <= b && b <= c {
                 proptest::prop_assert!(a <= c);

@@ -1,9 +1,11 @@
 //! Deleting a conversation, and bringing it back: `.scritorio/sessions/deleted/<id>.jsonl`.
 //!
-//! What is deleted goes there, byte for byte, until it is deleted for ever. Nothing is ever put over another file.
+//! What is deleted goes there, byte for byte, with the time of deleting as the time of its file, until it is deleted for ever. Nothing is ever put over another file.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::domain::ids::SessionId;
 use crate::store::{atomic, home};
@@ -21,6 +23,8 @@ pub fn delete(root: &Path, session: &SessionId) -> io::Result<()> {
         return Err(taken(session, "among the deleted ones"));
     }
     atomic::rename(&path(root, session)?, &to)?;
+    // The order of deleting is a convenience: a file system that keeps no times still deletes.
+    let _ = File::options().append(true).open(&to).and_then(|file| file.set_modified(SystemTime::now()));
     atomic::sync_folder(&home::path(root, FOLDER)?)
 }
 
@@ -42,9 +46,13 @@ pub fn delete_for_ever(root: &Path, session: &SessionId) -> io::Result<()> {
     atomic::remove(&file)
 }
 
-/// Lists the deleted conversations.
+/// Lists the deleted conversations, the one that was deleted last first.
 pub fn deleted(root: &Path) -> io::Result<Vec<Summary>> {
-    super::glance::list_of(&home::path(root, BIN)?)
+    let mut all = super::glance::list_of(&home::path(root, BIN)?)?;
+    let deleted_at =
+        |summary: &Summary| in_bin(root, &summary.session).ok()?.metadata().ok()?.modified().ok();
+    all.sort_by_cached_key(|summary| std::cmp::Reverse(deleted_at(summary)));
+    Ok(all)
 }
 
 fn in_bin(root: &Path, session: &SessionId) -> io::Result<PathBuf> {

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::near::near;
+use super::own::OwnKeys;
 use super::{
     MAX_SUMMARY, NamedValue, checked_name, drafted, line_end_of_most, new_file, without_frontmatter,
 };
@@ -67,13 +68,18 @@ impl ProposeTool for CreateEntry {
             return Err(ToolError::in_field("changeSummary", "`changeSummary` is empty", &[]));
         }
         let mut warnings = vec![];
-        let fields = fields(args.fields, args.custom_fields, args.entry_type, name, &mut warnings)?;
+        let own = OwnKeys(&desk.book.settings.codex_keys);
+        let given = (args.fields, args.custom_fields);
+        let fields = fields(given, own, args.entry_type, name, &mut warnings)?;
         let wants_soul = args.soul_markdown.as_deref().is_some_and(|s| !s.trim().is_empty());
         refuse_duplicates(desk.book, name, &fields, wants_soul)?;
         for (near, Entry { entry_type, path, .. }) in near(desk.book, args.entry_type, name, NEAR) {
             warnings.push(format!("There is a near name already: {near} ({entry_type}, {path})."));
         }
         let eol = line_end(desk.book, args.entry_type);
+        let written = |key: &str| own.written(key, &desk.book.entries);
+        let fields: Map<String, Value> =
+            fields.iter().map(|(key, value)| (written(key), value.clone())).collect();
         let dossier = document(name, &fields, args.markdown_body.as_deref(), eol, &mut warnings);
         let mut soul = args.soul_markdown.map(|s| change::normalise(&s, eol)).filter(|s| !s.is_empty());
         if soul.is_some() && args.entry_type != EntryType::Character {
@@ -97,8 +103,8 @@ impl ProposeTool for CreateEntry {
 
 /// The frontmatter in order: type, name, the usual fields, the book's own.
 fn fields(
-    usual: Option<Vec<NamedValue>>,
-    own: Option<Vec<NamedValue>>,
+    (usual, custom): (Option<Vec<NamedValue>>, Option<Vec<NamedValue>>),
+    own: OwnKeys<'_>,
     entry_type: EntryType,
     name: &str,
     warnings: &mut Vec<String>,
@@ -107,9 +113,9 @@ fn fields(
     fields.insert("type".into(), json!(entry_type));
     fields.insert("name".into(), json!(name));
     let usual = usual.into_iter().flatten().map(|f| ("fields", f));
-    let own = own.into_iter().flatten().map(|f| ("customFields", f));
-    for (argument, field) in usual.chain(own) {
-        let key = field.name.trim().to_owned();
+    let custom = custom.into_iter().flatten().map(|f| ("customFields", f));
+    for (argument, field) in usual.chain(custom) {
+        let key = own.usual(field.name.trim());
         let place = format!("{argument}.{}", shorten(&key, 40));
         if key.is_empty() || key.chars().count() > MAX_KEY || key.chars().any(char::is_control) {
             let message = format!("`{place}` is no name of a field");

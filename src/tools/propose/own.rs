@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use crate::domain::codex::Entry;
 use crate::domain::passage::fold;
 use crate::proposal::change;
 
@@ -18,6 +19,38 @@ impl OwnKeys<'_> {
     pub fn of(self, usual: &str) -> Vec<String> {
         let usual = fold(usual.trim().trim_end_matches(':'));
         self.0.iter().filter(|(_, meaning)| fold(meaning) == usual).map(|(own, _)| fold(own)).collect()
+    }
+
+    /// Returns the usual key that one of the author's means; any other key as it is.
+    pub fn usual(self, key: &str) -> String {
+        let folded = fold(key.trim());
+        let meaning = self.0.iter().find(|(own, _)| fold(own) == folded).map(|(_, meaning)| meaning);
+        meaning.map_or_else(|| key.to_owned(), Clone::clone)
+    }
+
+    /// Returns a usual key as the author writes it in new frontmatter: of several names the one that most of her `entries` have.
+    pub fn written<'e>(self, key: &str, entries: impl IntoIterator<Item = &'e Entry>) -> String {
+        let usual = fold(key.trim());
+        let own: Vec<&String> =
+            self.0.iter().filter(|(_, meaning)| fold(meaning) == usual).map(|(own, _)| own).collect();
+        match own[..] {
+            [] => key.to_owned(),
+            [only] => only.clone(),
+            [first, ..] => {
+                let mut times = vec![0usize; own.len()];
+                for entry in entries {
+                    let head = entry.text.get(..entry.body.start).unwrap_or_default();
+                    let keys = head.lines().filter_map(|line| line.split_once(':')).map(|(key, _)| fold(key));
+                    for at in keys.filter_map(|key| own.iter().position(|own| fold(own) == key)) {
+                        times[at] += 1;
+                    }
+                }
+                // Of equals the first in the order of the settings' names.
+                let most = times.iter().copied().max().unwrap_or(0);
+                let best = own.iter().zip(times).find(|(_, times)| *times == most).map(|(own, _)| *own);
+                best.unwrap_or(first).clone()
+            }
+        }
     }
 
     /// The key of some frontmatter that is meant by `key`: that very key, or the author's name for it, whichever the file has first, as the reader takes them.
@@ -89,6 +122,38 @@ mod tests {
             "{}",
             nina.text()
         );
+    }
+
+    #[test]
+    fn a_new_entry_is_written_with_the_authors_names_of_keys() {
+        let mut shelf = Shelf::new()
+            .entry("codex/p/ugo.md", "---\nnome: Ugo\nalias noti: [U]\n---\n")
+            .entry("codex/p/ada.md", "---\nnome: Ada\n---\n");
+        for (own, usual) in
+            [("nome", "name"), ("Ruolo", "role"), ("Soprannomi", "aliases"), ("alias noti", "aliases")]
+        {
+            shelf.book.settings.codex_keys.insert(own.into(), usual.into());
+        }
+        let args = json!({
+            "entryType": "character", "name": "Nina", "changeSummary": "She is named in chapter 3",
+            "fields": [{"name": "role", "value": "spalla"}, {"name": "aliases", "value": ["Ninetta"]}],
+            "customFields": [{"name": "ruolo", "value": "altro"}, {"name": "barca", "value": "Stella"}],
+        });
+        let outcome = call(&shelf.desk(), "propose_codex_create", &args).unwrap();
+        let proposal = outcome.proposal.unwrap();
+        let text = proposal.files[0].text();
+        let wanted =
+            "---\ntype: character\nnome: Nina\nRuolo: spalla\nalias noti:\n  - Ninetta\nbarca: Stella\n---\n";
+        assert!(text.starts_with(wanted), "{text}");
+        assert!(
+            proposal.warnings.iter().any(|warning| warning.contains("given twice")),
+            "{:?}",
+            proposal.warnings
+        );
+        let taken = json!({
+            "entryType": "character", "name": "Nina", "changeSummary": "x", "fields": {"soprannomi": "Ada"},
+        });
+        assert!(call(&shelf.desk(), "propose_codex_create", &taken).is_err(), "that is another's name");
     }
 
     #[test]

@@ -230,10 +230,12 @@ fn status_parts(app: &App) -> Vec<String> {
         let stop = app.keymap.key_of("cancel").map(|key| format!("{key} stops"));
         return std::iter::once(format!("asks again in {wait} s")).chain(stop).collect();
     }
-    let (provider, model) = &app.provider;
-    let mut parts = vec![provider.clone()];
+    let running = app.chat.turns.last().filter(|turn| app.chat.is_busy() && !turn.provider.is_empty());
+    let (provider, model) =
+        running.map_or_else(|| app.answers(), |turn| (turn.provider.as_str(), turn.model.as_str()));
+    let mut parts = vec![provider.to_owned()];
     if provider != model && !model.is_empty() {
-        parts.push(model.clone());
+        parts.push(model.to_owned());
     }
     let Some(turn) = app.chat.turns.last() else { return with_month(app, parts) };
     if app.chat.is_busy() {

@@ -12,7 +12,7 @@ use crate::canon::mentions::{Mention, Named, Names};
 use crate::domain::book::Book;
 use crate::editor::{Buffer, Row, display};
 
-use super::super::app::App;
+use super::super::app::{App, Find};
 use super::super::document::OpenDocument;
 use super::super::layout::Pane;
 use super::super::theme::Role;
@@ -161,6 +161,10 @@ fn find_bar(app: &App, frame: &mut Frame<'_>, area: Rect) -> Option<Position> {
     };
     let field = write(frame, label, if bar.found { " Find " } else { " Not found " });
     let field = explain(frame, field, "Enter next · Up previous · Tab replace");
+    let field = match places(app, bar) {
+        Some(words) => explain(frame, field, &words),
+        None => field,
+    };
     let mut at = bar.needle.draw(field, frame.buffer_mut(), theme);
     if let Some(replacement) = &bar.replacement {
         let row = Rect { y: label.y + 1, ..label };
@@ -172,6 +176,18 @@ fn find_bar(app: &App, frame: &mut Frame<'_>, area: Rect) -> Option<Position> {
         }
     }
     at
+}
+
+/// Which of the places is selected, and how many there are: `3/17`; nothing until they are counted.
+fn places(app: &App, bar: &Find) -> Option<String> {
+    let counted = bar.counted.as_ref().filter(|counted| !counted.is_empty())?;
+    let all = format!("{}{}", thousands(counted.len()), if counted.is_more { "+" } else { "" });
+    let selected = app.document()?.buffer.selection();
+    Some(match selected.and_then(|selected| counted.number_at(selected.start)) {
+        Some(number) => format!("{}/{all}", thousands(number)),
+        None if counted.len() == 1 => "1 place".to_owned(),
+        None => format!("{all} places"),
+    })
 }
 
 /// A stretch of a row with its look. Offsets are bytes of the row's text.

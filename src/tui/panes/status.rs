@@ -26,7 +26,7 @@ pub(in super::super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
         Some((notice, _)) => {
             let (symbol, role) = match notice.tone {
                 Tone::Done => ("✓", Role::Success),
-                Tone::Hint => ("›", Role::Status),
+                Tone::Hint | Tone::Wait => ("›", Role::Status),
                 Tone::Problem => ("✗", Role::Error),
             };
             (format!(" {symbol} {}", notice.text), role)

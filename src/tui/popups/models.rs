@@ -51,8 +51,11 @@ fn short(tokens: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::tui::msg::Msg;
+    use crate::domain::conversation::{Failure, FailureKind};
+    use crate::tui::effect::Effect;
+    use crate::tui::msg::{Msg, Notice};
     use crate::tui::tests::Author;
+    use crate::tui::update::update;
     use crate::workbench::models::{ModelList, ModelRow};
 
     fn list() -> ModelList {
@@ -67,6 +70,29 @@ mod tests {
         };
         let models = vec![row("small", true), row("large", true), row("embedder", false)];
         ModelList { provider: "my-box".into(), address: "http://box.local/v1/models".into(), models }
+    }
+
+    #[test]
+    fn that_the_server_is_asked_is_said_until_it_answers() {
+        let failure = Failure {
+            kind: FailureKind::Unreachable,
+            message: "my-box does not answer.".into(),
+            hint: "Start it.".into(),
+        };
+        for answer in [Ok(Box::new(list())), Err(failure)] {
+            let mut author = Author::at(100, 30);
+            author.app.provider = ("my-box".into(), "small".into());
+            // What follows is done by hand: the answer takes its time.
+            let asked = update(&mut author.app, Msg::Run("choose-model"));
+            assert!(matches!(asked[..], [Effect::ListModels]));
+            author.sees_words("Asking my-box for its models.");
+            author.happens(Msg::Models(answer));
+            assert!(!author.sees().contains("Asking my-box"), "{}", author.sees());
+        }
+        let mut author = Author::at(100, 30);
+        author.happens(Msg::Notice(Notice::done("Saved.")));
+        author.happens(Msg::Models(Ok(Box::new(list()))));
+        author.sees_words("Saved.");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::tui::document::Place;
 use crate::tui::keymap::Keymap;
 use crate::tui::msg::Msg;
 use crate::tui::theme::{Role, Theme};
+use crate::tui::turn_lines::thousands;
 use crate::tui::widgets::input::{Edit, Input};
 use crate::tui::widgets::list::{List, Row};
 use crate::tui::widgets::{popup, text};
@@ -60,7 +61,8 @@ impl SearchPopup {
         let row = |(value, hit): (usize, &Hit)| Row {
             value,
             label: hit.title.clone(),
-            detail: format!("{} · {:.2}", hit.kind.as_str(), hit.score),
+            // A chapter may be found in many places.
+            detail: format!("{} · line {} · {:.2}", hit.kind.as_str(), thousands(hit.line), hit.score),
         };
         self.list = List::new(hits.iter().enumerate().map(row).collect());
         self.hits = hits;

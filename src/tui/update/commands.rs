@@ -75,7 +75,7 @@ pub(in super::super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
             vec![]
         }
         "choose-model" => {
-            app.tell(Notice::hint(format!("Asking {} for its models.", app.provider.0)));
+            app.tell(Notice::wait(format!("Asking {} for its models.", app.provider.0)));
             vec![Effect::ListModels]
         }
         "go-to" => {

@@ -2,9 +2,9 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::editor::find::Needle;
+use crate::editor::find::{Counted, Needle};
 
-use super::super::app::{App, Find};
+use super::super::app::{App, Find, Searched};
 use super::super::document::OpenDocument;
 use super::super::effect::Effect;
 use super::super::layout::Pane;
@@ -36,8 +36,36 @@ pub(super) fn open(app: &mut App) -> Vec<Effect> {
         in_replacement: false,
         from,
         found: true,
+        asked: None,
+        counted: None,
     });
     vec![]
+}
+
+/// Has the places counted, in the background, whenever others may have to be: the words, the document or its text are no longer what they were.
+pub(super) fn count(app: &mut App) -> Option<Effect> {
+    let bar = app.find.as_mut()?;
+    let document = app.documents.get(app.active)?;
+    let revision = document.buffer.revision();
+    let is_counted = bar.asked.as_ref().is_some_and(|asked| {
+        asked.revision == revision && asked.words == bar.needle.text() && asked.path == document.path
+    });
+    if is_counted {
+        return None;
+    }
+    bar.counted = None;
+    let words = bar.needle.text().to_owned();
+    let needle = Needle::new(&words);
+    let searched = Searched { words, path: document.path.clone(), revision };
+    bar.asked = Some(searched.clone());
+    needle.map(|needle| Effect::CountPlaces(searched, Box::new(needle.counting(&document.buffer))))
+}
+
+/// Takes what was counted, unless something else is looked for by now.
+pub(super) fn counted(app: &mut App, searched: &Searched, counted: Counted) {
+    if let Some(bar) = app.find.as_mut().filter(|bar| bar.asked.as_ref() == Some(searched)) {
+        bar.counted = Some(counted);
+    }
 }
 
 /// Opens the search of the whole book; the selection, when it is short, is what is looked for.

@@ -2,7 +2,7 @@
 
 use super::super::app::App;
 use super::super::effect::Effect;
-use super::super::msg::{Msg, Notice};
+use super::super::msg::{Msg, Notice, Tone};
 use super::super::popups;
 use crate::workbench::provider::OFFLINE;
 
@@ -11,7 +11,7 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Connected(provider, words) => {
             app.provider = provider;
             app.tell(Notice::done(words));
-            vec![]
+            vec![Effect::ReadModels]
         }
         Msg::Providers(offered, listening) => {
             app.popups.push(popups::providers::open(offered, &listening, &app.provider.0));
@@ -21,7 +21,8 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             let has_models = provider.0 != OFFLINE;
             app.provider = provider;
             app.tell(Notice::done(words));
-            if has_models { vec![Effect::ListModels] } else { vec![] }
+            let list = has_models.then_some(Effect::ListModels);
+            std::iter::once(Effect::ReadModels).chain(list).collect()
         }
         Msg::ChooseProvider(provider) if provider.needs_key && !provider.has_key => {
             app.popups.push(popups::key_entry::open(&provider));
@@ -30,11 +31,16 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::ChooseProvider(provider) => vec![Effect::UseProvider(provider.name)],
         Msg::KeyTyped(provider, key) => vec![Effect::StoreKey(provider, key)],
         Msg::Models(Ok(list)) => {
+            app.notice.take_if(|(notice, _)| notice.tone == Tone::Wait);
             app.popups.push(popups::models::open(*list));
             vec![]
         }
         Msg::Models(Err(failure)) => {
             app.tell(Notice::problem(format!("{} {}", failure.message, failure.hint)));
+            vec![]
+        }
+        Msg::OwnModels(models) => {
+            app.models = models;
             vec![]
         }
         Msg::ChooseModel(provider, model) => vec![Effect::UseModel(provider, model)],

@@ -21,10 +21,12 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.chat.sending = false;
             app.chat.session = Some(session);
             app.chat.running = Some(turn.clone());
+            let (provider, model) = app.answers();
+            let (provider, model) = (provider.to_owned(), model.to_owned());
             if let Some(view) = app.chat.turns.last_mut() {
                 view.id = Some(turn);
                 if view.provider.is_empty() {
-                    (view.provider, view.model) = app.provider.clone();
+                    (view.provider, view.model) = (provider, model);
                 }
             }
             vec![]

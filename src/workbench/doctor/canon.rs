@@ -21,7 +21,25 @@ pub struct Canon {
     pub lists: Vec<List>,
     /// Markdown files that are no canon, with the reason.
     pub not_canon: Vec<NotCanon>,
+    /// Files among the chapters that are read as notes, with the reason.
+    pub no_chapters: Vec<NotCanon>,
+    /// Folders of many files that are read neither as canon nor as notes.
+    pub unread: Vec<Unread>,
 }
+
+/// A folder of many files that are read as nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unread {
+    /// Which.
+    pub folder: String,
+    /// How many Markdown files stand right in it.
+    pub files: usize,
+    /// What the author can do, as a sentence.
+    pub hint: String,
+}
+
+/// Files of one folder from which on it looks as if they were meant to be read.
+const MANY: usize = 5;
 
 /// The entries of one type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -83,8 +101,43 @@ impl Canon {
             types: EntryType::ALL.into_iter().filter_map(|of| OfType::of(book, of)).collect(),
             lists: lists.into_iter().map(|(path, entries)| List { path: path.clone(), entries }).collect(),
             not_canon: not_canon.collect(),
+            no_chapters: book
+                .notes
+                .iter()
+                .filter_map(|note| Some((note, book.not_canon.get(&note.path)?)))
+                .map(|(note, why)| NotCanon { path: note.path.clone(), why: Some(why.clone()) })
+                .collect(),
+            unread: unread(book),
         }
     }
+}
+
+/// Folders that hold many files of which nothing says what they are.
+fn unread(book: &Book) -> Vec<Unread> {
+    let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
+    for path in &book.others {
+        let why = book.not_canon.get(path).map(String::as_str);
+        // A reason of its own, such as a template's, needs no other folder.
+        let is_unknown =
+            why.is_none_or(|why| why.contains("`[codex] dirs`") || why.starts_with("no key, tag"));
+        if let Some(folder) = path.parent().filter(|_| is_unknown) {
+            *folders.entry(folder).or_default() += 1;
+        }
+    }
+    folders.retain(|_, files| *files >= MANY);
+    let is_set = !book.settings.codex_dirs.is_empty();
+    let unread = folders.into_iter().map(|(folder, files)| {
+        let name = folder.rsplit('/').next().unwrap_or(folder);
+        let quoted = toml_edit::Key::new(name).to_string();
+        let as_canon = if is_set {
+            format!("name it in `[codex] dirs`, and give its files a type, such as `{quoted} = \"location\"` in `[codex.types]`")
+        } else {
+            format!("give its files a type, such as `{quoted} = \"location\"` in `[codex.types]`")
+        };
+        let hint = format!("is not read; if it is canon, {as_canon}; if it holds notes, name it in `[notes] dir`");
+        Unread { folder: folder.to_owned(), files, hint }
+    });
+    unread.collect()
 }
 
 impl OfType {
@@ -140,5 +193,40 @@ mod tests {
         let template = canon.not_canon.iter().find(|n| n.path.as_str() == "Templates/Character.md").unwrap();
         assert_eq!(template.why.as_deref(), Some("it stands in a folder of templates"));
         assert_eq!(table(&book).len(), canon.entries);
+    }
+
+    #[test]
+    fn a_folder_of_many_files_that_are_nothing_is_told_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: String, text: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        for n in 1..=6 {
+            write(format!("manuscript/Chapter {n}.md"), "Text.");
+            write(format!("Star Maps/{n}.md"), "# A map\n\nText.");
+            write(format!("Templates/{n}.md"), "# A template\n\nText.");
+        }
+        write("manuscript/Outline.md".to_owned(), "Text.");
+        write("Few/1.md".to_owned(), "Text.");
+        let canon = |settings: &str| {
+            std::fs::write(folder.path().join("scritorio.toml"), settings).unwrap();
+            Canon::of(&crate::store::book::read(folder.path()).unwrap())
+        };
+        let found = canon("");
+        let told: Vec<_> = found.unread.iter().map(|unread| (unread.folder.as_str(), unread.files)).collect();
+        assert_eq!(told, [("Star Maps", 6)]);
+        assert!(found.unread[0].hint.contains("`\"Star Maps\" = \"location\"` in `[codex.types]`"));
+        assert_eq!(found.no_chapters[0].path.as_str(), "manuscript/Outline.md");
+        // What the hint says helps.
+        let mapped = canon("[codex.types]\n\"Star Maps\" = \"location\"\n");
+        assert_eq!((mapped.unread.len(), mapped.entries), (0, 6));
+        write("World/Places/lantern.md".to_owned(), "# Lantern");
+        let set = canon("[codex]\ndirs = ['World']\n");
+        assert!(set.unread[0].hint.contains("name it in `[codex] dirs`"), "{:?}", set.unread);
+        let both = "[codex]\ndirs = ['World', 'Star Maps']\n[codex.types]\n\"Star Maps\" = \"location\"\n";
+        assert_eq!((canon(both).unread.len(), canon(both).entries), (0, 7));
+        assert!(canon("[notes]\ndir = 'Star Maps'\n").unread.is_empty());
     }
 }

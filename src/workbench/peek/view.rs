@@ -54,7 +54,11 @@ impl Peek {
     /// Says what has changed since the request that opened the last turn, part by part; `None` where none is known.
     pub fn changes(&self) -> Option<String> {
         let previous = self.previous.as_ref()?;
-        let mut out = String::from("Compared with the request that opened the last turn.\n");
+        let mut out = String::from(if self.is_rebuilt {
+            "Compared with the request of the last question, as it would be sent now.\n"
+        } else {
+            "Compared with the request that opened the last turn.\n"
+        });
         let mut compare = |title: &str, old: &str, new: &str| {
             if old == new {
                 let _ = writeln!(out, "\n== {title}: the same");

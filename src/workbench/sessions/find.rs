@@ -3,6 +3,9 @@
 //! Letter case, accents and typographic marks make no difference. All words have to stand in the same question or answer, words in double
 //! quotation marks side by side.
 
+use std::borrow::Cow;
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use serde::Serialize;
 
 use crate::agent::grounding::hide_markers;
@@ -63,7 +66,9 @@ impl Workbench {
             for (at, said) in said.into_iter().enumerate() {
                 let answer = hide_markers(&said.answer);
                 for (from, text) in [(Part::Question, &said.question), (Part::Answer, &answer)] {
-                    let Some(excerpt) = passage(text, &parts) else { continue };
+                    // Words that stand in Markdown alone, such as the address of a link, are shown with it.
+                    let shown = passage(&plain(text), &parts).or_else(|| passage(text, &parts));
+                    let Some(excerpt) = shown else { continue };
                     found.push(Passage {
                         session: summary.session.clone(),
                         title: summary.title.clone(),
@@ -106,6 +111,40 @@ fn passage(text: &str, parts: &[String]) -> Option<String> {
     Some(around(text, *places.get(start)?))
 }
 
+/// The words of a Markdown text without its marks.
+fn plain(markdown: &str) -> Cow<'_, str> {
+    let may_have_marks =
+        markdown.contains(['*', '_', '`', '#', '>', '[', '<', '|', '~', '\\', '&', '-', '+', ')', '.']);
+    if !may_have_marks {
+        return Cow::Borrowed(markdown);
+    }
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut words = String::with_capacity(markdown.len());
+    for event in Parser::new_ext(markdown, options) {
+        match event {
+            Event::Text(text) | Event::Code(text) | Event::InlineHtml(text) | Event::Html(text) => {
+                words.push_str(&text);
+            }
+            // Items and cells have nothing between them but their marks.
+            Event::End(TagEnd::TableCell) => words.push(' '),
+            Event::SoftBreak
+            | Event::HardBreak
+            | Event::Rule
+            | Event::Start(Tag::Item)
+            | Event::End(
+                TagEnd::Paragraph
+                | TagEnd::Heading(_)
+                | TagEnd::CodeBlock
+                | TagEnd::Item
+                | TagEnd::TableHead
+                | TagEnd::TableRow,
+            ) => words.push('\n'),
+            _ => {}
+        }
+    }
+    Cow::Owned(words)
+}
+
 fn around(text: &str, at: usize) -> String {
     let before: usize = text[..at].chars().rev().take(BEFORE).map(char::len_utf8).sum();
     let after: usize = text[at..].chars().take(AFTER).map(char::len_utf8).sum();
@@ -143,6 +182,16 @@ mod tests {
             assert!(!found(query), "{query}");
         }
         assert!(parts("  \"\" ").is_empty());
+    }
+
+    #[test]
+    fn an_answer_is_found_and_shown_without_the_marks_of_markdown() {
+        let text = "## Roles\n\n- **Adrian** Vale: *captain* of `the-relay`\n- [Mira](mira.md), a snake_case\n\n| a | b |\n|---|---|\n| c | d |\n\n1 \\* 2";
+        let shown = plain(text);
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(shown, "Roles Adrian Vale: captain of the-relay Mira, a snake_case a b c d 1 * 2");
+        assert!(passage(&plain(text), &parts("\"adrian vale\"")).is_some(), "a phrase goes on over marks");
+        assert_eq!(plain("no marks"), "no marks");
     }
 
     #[test]

@@ -88,6 +88,7 @@ impl Server {
                 let n = log.lock().unwrap().len();
                 let wire = Wire::of(&request.head);
                 rules.lock().unwrap().extend(bodies::arrived(&request.head, &request.raw, from).err());
+                rules.lock().unwrap().extend(key_in_body(&request));
                 let answer = reply(n, &request.body);
                 log.lock().unwrap().push(request);
                 let _ = send.send(());
@@ -136,6 +137,18 @@ impl Server {
     pub fn fell_silent(&self) {
         self.silent.recv_timeout(Duration::from_secs(20)).expect("no answer was begun");
     }
+}
+
+/// Tells of a key that stands elsewhere than in its header.
+fn key_in_body(request: &Received) -> Option<String> {
+    let header = |line: &str| {
+        let (name, value) = line.split_once(':')?;
+        let is_key = ["authorization", "x-api-key", "api-key"].contains(&name.to_ascii_lowercase().as_str());
+        is_key.then(|| value.trim().trim_start_matches("Bearer ").to_owned())
+    };
+    let key = request.head.lines().find_map(header)?;
+    let stands = !key.is_empty() && request.raw.contains(&key);
+    stands.then(|| format!("the key is in the body: {}", request.raw))
 }
 
 /// Returns the length in bytes of the `n`th answer of the Responses API, if it is this.

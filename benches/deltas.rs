@@ -170,7 +170,9 @@ fn round(flood: Flood, runtime: &tokio::runtime::Runtime, is_trial: bool) {
         seen.ended |= rest.ended;
     }
     let after = memory();
-    typing.into_iter().for_each(|typing| typing.join().unwrap());
+    if let Some(typing) = typing {
+        typing.join().unwrap();
+    }
     told("with", &mut seen);
     assert_eq!(stage.answer(), flood.text(), "no delta is lost");
     let grown = after.saturating_sub(before) / 1024;

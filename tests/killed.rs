@@ -22,8 +22,8 @@ use std::process::{Child, Command, Stdio};
 
 use book::{Folders, KEY};
 use serde_json::{Value, json};
+use server::bodies::sha256;
 use server::{Reply, Server};
-use sha2::{Digest, Sha256};
 
 const SIGKILL: i32 = 9;
 const FIRST: &str = "Who is Mira?";
@@ -112,8 +112,9 @@ fn book() -> (Folders, String) {
 fn records(folders: &Folders, part: &str) -> (Vec<Value>, usize) {
     let (mut lines, mut torn) = (vec![], 0);
     for (path, bytes) in folders.files() {
+        let is_jsonl = path.extension().is_some_and(|extension| extension == "jsonl");
         let path = path.to_string_lossy().into_owned();
-        if !path.contains(".scritorio") || !path.contains(part) || !path.ends_with(".jsonl") {
+        if !is_jsonl || !path.contains(".scritorio") || !path.contains(part) {
             continue;
         }
         for line in String::from_utf8_lossy(&bytes).lines() {
@@ -133,8 +134,7 @@ fn ledger_holds(folders: &Folders, server: &Server, moment: Moment) {
     assert!(torn <= 1, "{moment:?}");
     let noted: BTreeSet<&str> = lines.iter().filter_map(|line| line["sha256"].as_str()).collect();
     for request in server.received() {
-        let hash: String =
-            Sha256::digest(request.raw.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = sha256(&request.raw);
         assert!(noted.contains(hash.as_str()), "{moment:?}: a request left that is not in the ledger");
     }
     let of = |event: &str| lines.iter().filter(|line| line["event"] == event).count();

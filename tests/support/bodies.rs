@@ -90,9 +90,13 @@ fn answered_in_messages(body: &Value) -> Result<(), String> {
 
 fn write_down(api: &str, raw: &str, from: From) {
     let Some(folder) = std::env::var_os(FOLDER).filter(|folder| !folder.is_empty()) else { return };
-    let hash: String =
-        Sha256::digest(raw.as_bytes()).iter().take(12).map(|byte| format!("{byte:02x}")).collect();
     let mark = if from == From::HostileModel { "hostile." } else { "" };
     fs::create_dir_all(&folder).unwrap();
-    fs::write(Path::new(&folder).join(format!("{mark}{api}.{hash}.json")), raw).unwrap();
+    fs::write(Path::new(&folder).join(format!("{mark}{api}.{}.json", &sha256(raw)[..24])), raw).unwrap();
+}
+
+/// Returns the SHA-256 of a text, in hexadecimal.
+pub fn sha256(text: &str) -> String {
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap();
+    Sha256::digest(text.as_bytes()).iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

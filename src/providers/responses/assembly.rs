@@ -270,8 +270,8 @@ impl Assembly {
     /// The terminal event: what did not come as a whole item before is taken from the response itself.
     fn finish(&mut self, response: &Value, incomplete: bool) -> Progress {
         let (before, usage) = (self.items, usage(response));
-        // llama.cpp calls an answer completed that has reached its limit.
-        let is_full = self.limit.is_some_and(|most| usage.output_tokens >= Some(u64::from(most)));
+        // llama.cpp calls an answer completed that has reached its limit. One beyond it is of a server that knows no limit.
+        let is_full = self.limit.is_some_and(|most| usage.output_tokens == Some(u64::from(most)));
         let incomplete = incomplete || is_full;
         for item in response.get("output").and_then(Value::as_array).into_iter().flatten() {
             let seen = match str_of(item, "id").or_else(|| str_of(item, "call_id")) {

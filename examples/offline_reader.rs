@@ -59,6 +59,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         options: Options::default(),
         max_rounds: 4,
         first_round: FirstRound::Patterns,
+        notices: vec![],
+        left_out: 0,
+        numbers_missing: false,
     });
     while let Some(event) = turn.events.recv().await {
         match event.kind {

@@ -22,6 +22,8 @@ use crate::canon::meaning::ByMeaning;
 use crate::domain::book::Book;
 use crate::domain::conversation::ReadTo;
 use crate::domain::ids::{BookPath, SessionId, TurnId};
+use crate::domain::safe_text;
+use crate::persona::{board, prompt};
 use crate::providers::{Item, Options, Provider, Witness};
 use crate::tools::desk::Limits;
 use crate::tools::{Desk, Registry, Seen, Selection};
@@ -80,9 +82,40 @@ pub struct TurnSetup {
     pub max_rounds: u32,
     /// What the first round must do.
     pub first_round: FirstRound,
+    /// What the author is told before anything is sent: what is left out, and how it goes.
+    pub notices: Vec<String>,
+    /// How many of the oldest turns `history` lacks because the conversation had become too long for the model.
+    pub left_out: usize,
+    /// The author keeps chapters from AI whose numbers are missing among those of `book`.
+    pub numbers_missing: bool,
 }
 
 impl TurnSetup {
+    /// Makes it a turn for a model without tools: none are offered, the prompt does not speak of them, and the context message holds the text itself.
+    pub(crate) fn give_up_tools(&mut self) {
+        self.registry = Arc::new(Registry::default());
+        let member = board::member(Some(self.persona));
+        // It could be built with tools, so that it can without.
+        if let Ok(instructions) = prompt::system(member, &self.book.settings, &[]) {
+            self.instructions = instructions;
+        }
+        self.notices.push(self.inline_notice());
+    }
+
+    /// What is told about a turn whose model has no tools.
+    pub(crate) fn inline_notice(&self) -> String {
+        let model = safe_text::line(&self.model);
+        match (&self.selection, &self.current) {
+            (Some(selection), _) => {
+                format!("{model} takes no tools: the selection from {} goes inline.", selection.path)
+            }
+            (None, Some(path)) => format!("{model} takes no tools: {path} goes inline."),
+            (None, None) => {
+                format!("{model} takes no tools and can look nothing up: it gets the question alone.")
+            }
+        }
+    }
+
     /// Returns what lies before a tool in this turn. `seen` is what tools have returned by now.
     pub fn desk<'a>(&'a self, seen: &'a Seen) -> Desk<'a> {
         Desk {

@@ -14,6 +14,7 @@ pub mod exemptions;
 pub mod home;
 pub mod journal;
 pub mod jsonl;
+pub mod learned;
 pub mod listed_models;
 pub mod lock;
 pub mod machine;

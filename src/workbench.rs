@@ -21,6 +21,7 @@ pub mod money;
 mod network;
 pub mod new_chapter;
 pub mod new_entry;
+mod notices;
 pub mod open;
 pub mod peek;
 pub mod private;

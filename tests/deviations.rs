@@ -11,7 +11,7 @@ use scritorio::providers::{Event, Options, Request, ToolChoice};
 use serde_json::json;
 
 /// Every file with what it comes to: thoughts, words, calls, and the end.
-const COMES_TO: [(&str, &str); 60] = [
+const COMES_TO: [(&str, &str); 61] = [
     ("arguments_empty.chat.sse", "list {} | ended"),
     ("arguments_object.chat.sse", r#"look {"name":"Mira"} | ended"#),
     ("arguments_repeated.chat.sse", r#"look {"name":"Mira"} | ended"#),
@@ -28,6 +28,7 @@ const COMES_TO: [(&str, &str); 60] = [
     ("failed.responses.sse", "failed: it broke"),
     ("gateway_metadata.chat.sse", "She left. | ended"),
     ("groq_usage.chat.sse", "She left. | ended"),
+    ("harmony_call_in_content.chat.sse", r#"thinks | look {"name":"Mira"} | ended"#),
     ("harmony_in_content.chat.sse", "thinks | She left. | ended"),
     ("hermes_written_call.chat.sse", r#"I look. | look {"name":"Mira"} | ended"#),
     ("html.chat.sse", "a web page"),

@@ -27,6 +27,8 @@ use planted::{PROSE, kept, nothing_private_in, planted};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::Config;
+use scritorio::domain::ids::SessionId;
+use scritorio::workbench::{Ask, Overrides, Surroundings, Workbench};
 use serde_json::{Value, json};
 use server::{Received, Reply, Server};
 
@@ -123,6 +125,23 @@ fn without_tools_the_text_itself_is_in_the_ledger() {
     let sent = &ledger::lines(&folders)[0].0;
     assert_eq!((&sent["spans"][0]["through"], &sent["spans"][0]["exact"]), (&json!("context"), &json!(true)));
     assert!(received[1].raw.contains("the author keeps private"), "{}", received[1].raw);
+}
+
+#[test]
+fn a_model_that_turns_out_to_have_no_tools_gets_the_text_and_the_ledger_has_both_requests() {
+    let folders = planted();
+    let error = json!({ "error": { "code": null, "message": "This model does not support tools." } });
+    let server = plays([Reply::Refuse(400, error), Reply::Say("It is dark.")]);
+    let ran = ask(&folders, &server, &["--chapter", "1"]).ok();
+    assert_eq!(ran.json()["answer"], "It is dark.");
+    let received = check(&folders, &server, &[&ran], &[QUESTION]);
+    assert_eq!((received.len(), with_prose(&received)), (2, vec![1]), "not before its server had refused");
+    let lines = ledger::lines(&folders);
+    let ends: Vec<_> = lines.iter().map(|(_, ended)| &ended.as_ref().unwrap()["end"]).collect();
+    assert_eq!(ends, ["failed", "answered"]);
+    assert_eq!((&lines[0].0["spans"], &lines[1].0["tools"]), (&json!([]), &json!([])));
+    let span = &lines[1].0["spans"][0];
+    assert_eq!((&span["path"], &span["through"]), (&json!("manuscript/01-the-lamp.md"), &json!("context")));
 }
 
 #[test]
@@ -257,6 +276,146 @@ fn what_was_read_before_the_mark_was_set_is_not_sent_again() {
         assert!(!first_of_turn || request.body.get("previous_response_id").is_none(), "{}", request.raw);
     }
     nothing_private_in("what was printed", &format!("{}{}", second.out, third.out));
+    let told = "1 earlier turn is left out: it holds something of notes/radio.md, which AI never reads.";
+    for ran in [&second, &third] {
+        assert_eq!((&ran.json()["notices"], ran.err.contains(told)), (&json!([told]), true), "{}", ran.err);
+    }
+    let session = SessionId::new(session(&first));
+    let bench = Workbench::open_in(
+        &folders.book(),
+        Overrides { provider: Some("openai".into()), ..Overrides::default() },
+        Surroundings::in_folders(folders.root()),
+    );
+    let peek = bench.unwrap().peek(&Ask { session: Some(session), ..Ask::default() }, None).unwrap();
+    assert!(peek.text().contains(told) && !peek.body.to_string().contains("radio.md"), "{}", peek.text());
+}
+
+#[test]
+fn a_gap_in_the_numbers_of_chapters_is_explained_and_what_fills_it_is_not_told() {
+    let folders = Folders::new();
+    folders.write(
+        "manuscript/02-the-secret.md",
+        "---\nai: never\n---\n# Chapter 2: The Xanthchap\n\nXanthtext.\n",
+    );
+    let server = plays([]);
+    ask(&folders, &server, &[]).ok();
+    folders.write("manuscript/03-the-end.md", "# Chapter 3: The End\n\nIt was over.\n");
+    ask(&folders, &server, &[]).ok();
+    ask(&folders, &server, &["--chapter", "3"]).ok();
+    let gap = "Some chapter numbers are missing from what you can read.";
+    let told: Vec<bool> = server.received().iter().map(|request| request.raw.contains(gap)).collect();
+    assert_eq!(told, [false, true, true], "the last chapter leaves no gap");
+    for request in server.received() {
+        nothing_private_in("a request", &request.raw);
+        assert!(!request.raw.contains("the-secret"), "{}", request.raw);
+    }
+}
+
+/// A server that lists its models, and answers.
+fn lists() -> Server {
+    Server::start(|_, body| {
+        if body.is_null() {
+            let list = json!({ "data": [{ "id": "gemma" }] }).to_string();
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close";
+            return Reply::Bytes(
+                format!("{head}\r\ncontent-length: {}\r\n\r\n{list}", list.len()).into_bytes(),
+            );
+        }
+        Reply::Call("ready", json!({}))
+    })
+}
+
+#[test]
+fn a_check_and_a_list_of_models_are_in_the_ledger_without_a_word_of_the_book() {
+    let folders = planted();
+    let server = lists();
+    let runs =
+        [&["providers", "--check", "openai", "--json"][..], &["models", "--provider", "openai", "--json"]];
+    for arguments in runs {
+        folders.run_at(&server.base, arguments).ok();
+    }
+    let lines = ledger::lines(&folders);
+    let noted: Vec<_> =
+        lines.iter().map(|(sent, _)| (&sent["purpose"], &sent["bytes"], &sent["spans"])).collect();
+    let received = server.received();
+    let bytes = [json!(received[0].raw.len()), json!(0)];
+    assert_eq!(noted, [(&json!("check"), &bytes[0], &json!([])), (&json!("models"), &bytes[1], &json!([]))]);
+    assert_eq!(received.len(), 2);
+    for (request, (sent, ended)) in received.iter().zip(&lines) {
+        let host = request.head.lines().find_map(|l| l.strip_prefix("host: ")).unwrap();
+        assert!(sent["destination"].as_str().unwrap().contains(host));
+        assert_eq!(sent["author"], json!({ "messages": 0, "chars": 0 }));
+        let ended = ended.as_ref().unwrap();
+        assert_eq!((&ended["end"], &ended["status"]), (&json!("answered"), &json!(200)));
+        assert!(ended["received"].as_u64().unwrap() > 0);
+    }
+    let report = folders.run(&["provenance", "report"]).ok().out;
+    assert!(
+        report.contains("a test of the connection") && report.contains("the list of its models"),
+        "{report}"
+    );
+
+    // What can't be noted is not sent.
+    let closed = planted();
+    closed.write(".scritorio/ledger", "a file where the folder would be");
+    let asked = server.received().len();
+    for arguments in runs {
+        assert!(closed.run_at(&server.base, arguments).out.contains("Nothing was sent"));
+    }
+    assert_eq!(server.received().len(), asked);
+}
+
+#[test]
+fn what_leaves_without_a_book_is_noted_in_the_data_folder() {
+    let folders = Folders::new();
+    let server = lists();
+    let elsewhere = folders.root().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    for arguments in [&["providers", "--check", "openai"][..], &["models", "--provider", "openai"]] {
+        let mut command = folders.command(arguments);
+        command.current_dir(&elsewhere).env("OPENAI_API_KEY", KEY).env("OPENAI_BASE_URL", &server.base);
+        ran(&mut command).ok();
+    }
+    assert!(ledger::lines(&folders).is_empty());
+    let folder = folders.root().join("data/ledger");
+    let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap();
+    let text = std::fs::read_to_string(file.path()).unwrap();
+    assert_eq!((text.matches("\"event\":\"sent\"").count(), server.received().len()), (2, 2), "{text}");
+    assert!(!text.contains(KEY));
+}
+
+#[test]
+fn a_book_that_chooses_who_is_asked_says_so_once_in_a_conversation_and_in_doctor() {
+    let folders = Folders::new();
+    let server = plays([]);
+    let toml = "[book]\ntitle = \"The Lamp\"\n[provider]\nname = \"openai\"\nmodel = \"big-one\"\n[board.developmental-editor]\nweb_search = true\n";
+    folders.write("scritorio.toml", toml);
+    let told = "This book's scritorio.toml sends questions to openai (127.0.0.1), asks for the model big-one and lets the model search the web; your own settings do not.";
+    let run =
+        |more: &[&str]| folders.run_at(&server.base, &[&["ask", QUESTION, "--json"], more].concat()).ok();
+    let first = run(&[]);
+    assert_eq!((&first.json()["notices"], first.err.contains(told)), (&json!([told]), true), "{}", first.err);
+    assert_eq!(run(&["--session", &session(&first)]).json()["notices"], json!([]), "once in a conversation");
+    assert!(
+        run(&["--provider", "openai"]).json()["notices"][0]
+            .as_str()
+            .unwrap()
+            .starts_with("This book's scritorio.toml asks for")
+    );
+    let doctor = folders.run_at(&server.base, &["doctor"]).ok().out;
+    assert!(doctor.contains("This book's scritorio.toml sends questions to openai"), "{doctor}");
+    assert!(folders.run_at(&server.base, &["doctor", "--json"]).ok().json()["chosen_by_book"].is_string());
+    let peek = folders.run_at(&server.base, &["prompt", "--ask", QUESTION]).ok().out;
+    assert!(peek.contains(told), "{peek}");
+    for request in server.received() {
+        assert!(!request.raw.contains("your own settings"), "the model is told none of it");
+    }
+
+    // Where the author says the same, there is nothing to say.
+    let own = "[provider]\nname = \"openai\"\nmodel = \"big-one\"\n[options]\nweb_search = true\n";
+    folders.write("../config/config.toml", own);
+    assert_eq!(run(&[]).json()["notices"], json!([]));
+    assert!(!folders.run_at(&server.base, &["doctor"]).ok().out.contains("scritorio.toml sends"));
 }
 
 #[test]

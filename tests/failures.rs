@@ -19,6 +19,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use book::{Folders, KEY, Ran, ran};
+use scritorio::domain::ids::SessionId;
+use scritorio::workbench::{Ask, Overrides, Surroundings, Workbench};
 use serde_json::{Value, json};
 use server::{Reply, Server};
 
@@ -344,6 +346,36 @@ fn a_conversation_that_is_too_long_is_asked_without_its_oldest_turns() {
     assert!(!last.contains("first-words") && last.contains("second-words") && last.contains("third-words"));
     let kept = trouble.folders.read(&format!(".scritorio/sessions/{session}.jsonl"));
     assert!(kept.contains("first-words"), "nothing is lost here");
+
+    // The next question does not try again what was too long, and says so.
+    let asked = server.received().len();
+    let arguments = ["ask", "Do you hear third-words?", "--session", session, "--json"];
+    let next = trouble.folders.run_at(&server.base, &arguments).ok();
+    let received = server.received();
+    assert_eq!(received.len(), asked + 1, "{}", next.err);
+    let body = received[asked].body.to_string();
+    assert!(!body.contains("first-words") && body.contains("second-words"), "{body}");
+    let told = "The oldest turn of this conversation is left out";
+    assert!(next.err.contains(told) && !next.err.contains("again:"), "{}", next.err);
+    assert!(next.json()["notices"][0].as_str().unwrap().starts_with(told));
+
+    // Peek shows the same; another model has another context, and gets all of it.
+    let settings = format!("{store}[providers.openai]\nbase_url = \"{}\"\n", server.base);
+    trouble.folders.write("../config/config.toml", &settings);
+    let peek = |model: Option<&str>| {
+        let overrides = Overrides {
+            provider: Some("openai".into()),
+            model: model.map(str::to_owned),
+            ..Overrides::default()
+        };
+        let surroundings = Surroundings::in_folders(trouble.folders.root());
+        let bench = Workbench::open_in(&trouble.folders.book(), overrides, surroundings).unwrap();
+        bench.peek(&Ask { session: Some(SessionId::new(session)), ..Ask::default() }, None).unwrap()
+    };
+    let same = peek(None);
+    assert!(same.text().contains(told) && !same.body.to_string().contains("first-words"), "{}", same.text());
+    let other = peek(Some("another"));
+    assert!(other.notices.is_empty() && other.body.to_string().contains("first-words"));
 }
 
 #[test]
@@ -499,3 +531,5 @@ fn a_server_that_stays_on_the_line_after_its_answer_holds_nothing_up() {
 
 #[path = "failures/cancel.rs"]
 mod cancel;
+#[path = "failures/nearly.rs"]
+mod nearly;

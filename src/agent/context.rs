@@ -61,6 +61,16 @@ pub fn blind(message: Option<String>, read_to: &ReadTo) -> String {
         ),
         None => "- The reader reads blind, and the book has no chapter yet.".to_owned(),
     };
+    with_line(message, &line)
+}
+
+/// Adds to the context message why numbers of chapters are missing. What stands there is not told, nor how much it is.
+pub fn with_gaps(message: Option<String>) -> String {
+    let line = "- Some chapter numbers are missing from what you can read. The author knows; it is no mistake in the numbering.";
+    with_line(message, line)
+}
+
+fn with_line(message: Option<String>, line: &str) -> String {
     match message {
         // The first line is the heading; the text itself may follow behind the last.
         Some(message) => match message.split_once('\n') {

@@ -17,9 +17,10 @@ use tokio_util::sync::CancellationToken;
 use super::event::{Ended, TurnEvent, TurnEventKind};
 use super::machine::{Call, Effect, Input, Machine, Plan};
 use super::rows::Rows;
-use super::{TurnSetup, context, request};
+use super::{FirstRound, TurnSetup, context, request};
 use crate::domain::conversation::{Failure, ToolStatus, Turn, TurnStatus, Usage};
 use crate::domain::passage::sha256_hex;
+use crate::domain::safe_text;
 use crate::proposal::Proposal;
 use crate::providers::{Event, ToolChoice, leave_out};
 use crate::tools::{Material, Outcome, Seen, ToolError};
@@ -70,6 +71,8 @@ struct Driver {
     refused: Option<Failure>,
     /// How many of the oldest turns the last request had to leave out.
     left_out: usize,
+    /// What the author was told of how the turn goes.
+    notices: Vec<String>,
 }
 
 impl Driver {
@@ -94,10 +97,12 @@ impl Driver {
             asked_at: format!("{:.3}", jiff::Timestamp::now()),
             refused: None,
             left_out: 0,
+            notices: vec![],
         }
     }
 
     async fn run(mut self) {
+        self.tell_notices();
         let mut inputs = vec![Input::Begin];
         loop {
             for input in std::mem::take(&mut inputs) {
@@ -117,6 +122,13 @@ impl Driver {
             Effect::Ask(choice) => self.ask(choice),
             Effect::Say(words) => self.tell(TurnEventKind::Text(words)),
             Effect::Replace(answer) => self.tell(TurnEventKind::Answer(answer)),
+            Effect::Think => self.tell(TurnEventKind::Reasoning),
+            Effect::Withdraw => {
+                let model = safe_text::line(&self.setup.model).into_owned();
+                self.notice(format!(
+                    "{model} answered without looking anything up, so the program looked and asked again. That first answer is not kept."
+                ));
+            }
             Effect::Queue(call) => {
                 let row = self.rows.queue(&call);
                 self.tell(TurnEventKind::Tool(row));
@@ -134,13 +146,7 @@ impl Driver {
         let of = self.plan.max_rounds;
         // The request after the last round belongs to that round.
         self.tell(TurnEventKind::Round { round: self.machine.requests().min(of), of });
-        let left_out = std::mem::take(&mut self.left_out);
-        if left_out > 0 {
-            // What the last request was too long with, the next one would be too long with again.
-            let setup = Arc::make_mut(&mut self.setup);
-            leave_out(&mut setup.history, left_out);
-            setup.continue_from = None;
-        }
+        self.drop_oldest();
         let kept = self.machine.kept();
         let request = request::request(&self.setup, self.machine.items(), kept, choice);
         if let Err(failure) = self.setup.purse.allow(&request, self.usage.cost) {
@@ -149,6 +155,49 @@ impl Driver {
             let (provider, witness) = (self.setup.provider.clone(), self.setup.witness.clone());
             self.stream = Some(Stream::open(provider, request, witness));
         }
+    }
+
+    /// Leaves out what the last request was too long with: the next one would be too long with it again.
+    fn drop_oldest(&mut self) {
+        let left_out = std::mem::take(&mut self.left_out);
+        if left_out > 0 {
+            let setup = Arc::make_mut(&mut self.setup);
+            leave_out(&mut setup.history, left_out);
+            setup.continue_from = None;
+            setup.left_out += left_out;
+        }
+    }
+
+    /// The server has just refused tools: the same question is put together again without them, and begins anew. Only while nothing of an answer has come and
+    /// no tool has run, and not where the question is whether tools work.
+    fn begin_without_tools(&mut self) -> bool {
+        let is_new = self.machine.has_heard_nothing() && self.rows.is_empty();
+        let refused = !self.plan.offered.is_empty() && !self.setup.provider.tools();
+        if !is_new || !refused || self.setup.first_round == FirstRound::Required {
+            return false;
+        }
+        self.drop_oldest();
+        Arc::make_mut(&mut self.setup).give_up_tools();
+        self.plan = request::plan(&self.setup);
+        self.machine = Machine::new(self.plan.clone());
+        self.response_id = None;
+        self.tell_notices();
+        true
+    }
+
+    /// Tells what the setup has to tell and was not told yet.
+    fn tell_notices(&mut self) {
+        let setup = Arc::clone(&self.setup);
+        for notice in
+            setup.notices.iter().filter(|notice| !self.notices.contains(notice)).cloned().collect::<Vec<_>>()
+        {
+            self.notice(notice);
+        }
+    }
+
+    fn notice(&mut self, words: String) {
+        self.tell(TurnEventKind::Notice(words.clone()));
+        self.notices.push(words);
     }
 
     fn run_tool(&mut self, call: Call) {
@@ -181,6 +230,9 @@ impl Driver {
                 self.note(&input);
                 if matches!(input, Input::Heard(Event::Finished { .. }) | Input::Broken(_)) {
                     self.stream = None;
+                }
+                if matches!(input, Input::Broken(_)) && self.begin_without_tools() {
+                    return vec![Input::Begin];
                 }
                 vec![input]
             }
@@ -283,7 +335,8 @@ impl Driver {
         let _ = events.send(TurnEvent { turn, kind });
     }
 
-    fn into_ended(self, status: TurnStatus) -> Ended {
+    fn into_ended(mut self, status: TurnStatus) -> Ended {
+        self.drop_oldest();
         let setup = &self.setup;
         let kept = self.machine.kept().filter(|_| self.plan.server_keeps && self.machine.is_whole());
         let kept_by_server = kept.is_some();
@@ -301,6 +354,7 @@ impl Driver {
             selection: setup.selection.as_ref().map(context::selection_meta),
             read_to: self.setup.read_to.clone(),
             replaces: None,
+            notices: self.notices,
             tools: self.rows.into_records(),
             answer: self.machine.answer().to_owned(),
             quotes: vec![],
@@ -316,6 +370,7 @@ impl Driver {
             turn,
             items: self.machine.items().to_vec(),
             material: self.material,
+            left_out: setup.left_out,
             proposals: self.proposals,
             failure,
             kept_by_server,
@@ -358,7 +413,7 @@ mod tests {
     use crate::agent::testing::{
         Scripted, Step, call, created, failure, finished, path, retry, setup, started, text, truncated,
     };
-    use crate::agent::{FirstRound, Purse, first_request};
+    use crate::agent::{Purse, first_request};
     use crate::domain::codex::EntryType;
     use crate::domain::conversation::FailureKind;
     use crate::domain::ids::ProposalId;
@@ -499,6 +554,7 @@ mod tests {
                 TurnEventKind::Proposed(proposal) => format!("proposed {}", proposal.id),
                 TurnEventKind::Tier(tier) => format!("tier {tier}"),
                 TurnEventKind::Retry(retry) => format!("retry {}", retry.why),
+                TurnEventKind::Notice(words) => format!("notice {words}"),
                 TurnEventKind::Usage(usage) => format!("usage {:?}", usage.input_tokens),
                 TurnEventKind::Ended(ended) => {
                     assert!(running.events.recv().await.is_none(), "nothing comes after the end");
@@ -517,6 +573,79 @@ mod tests {
             }
         }
         all
+    }
+
+    #[tokio::test]
+    async fn a_model_that_turns_out_to_have_no_tools_is_asked_again_with_the_text_itself() {
+        let provider = Arc::new(
+            Scripted::new([vec![Step::Fail(failure())], said([text("It is dark."), finished()])]).toolless(),
+        );
+        let asked = setup(provider.clone(), "What do you make of this chapter?");
+        let (events, ended) = finish(start(asked.clone())).await;
+        assert_eq!(
+            (ended.turn.status.clone(), ended.turn.answer.as_str()),
+            (TurnStatus::Done, "It is dark.")
+        );
+        let [with, without] = &provider.requests()[..] else { panic!("{events:?}") };
+        assert!(!with.tools.is_empty() && with.tool_choice != ToolChoice::Auto);
+        assert!(without.tools.is_empty() && without.tool_choice == ToolChoice::Auto);
+        let context = |request: &Request| format!("{:?}", request.items[0]);
+        assert!(context(without).contains("cold as a key") && !context(with).contains("cold as a key"));
+        assert!(!without.instructions.contains("get_manuscript_context"), "{}", without.instructions);
+        let notice = "script-1 takes no tools: manuscript/02-lantern.md goes inline.";
+        assert_eq!(ended.turn.notices, [notice]);
+        assert!(events.contains(&format!("notice {notice}")), "{events:?}");
+        assert_eq!(ended.items.last(), Some(&Item::Persona("It is dark.".into())));
+        assert_eq!(ended.prompt_hash, sha256_hex(&without.instructions));
+    }
+
+    #[tokio::test]
+    async fn the_purse_is_asked_before_the_text_goes_inline_too() {
+        struct Once(Mutex<u32>);
+        impl Purse for Once {
+            fn allow(&self, _: &Request, _: Option<f64>) -> Result<(), Failure> {
+                let mut asked = self.0.lock().unwrap();
+                *asked += 1;
+                if *asked > 1 { Err(failure()) } else { Ok(()) }
+            }
+
+            fn spent(&self, usage: Usage, _: Option<&str>) -> Usage {
+                usage
+            }
+        }
+        let provider = Arc::new(Scripted::new([vec![Step::Fail(failure())]]).toolless());
+        let setup = TurnSetup { purse: Arc::new(Once(Mutex::new(0))), ..setup(provider.clone(), "Why?") };
+        let (_, ended) = finish(start(setup)).await;
+        assert_eq!(ended.turn.status, TurnStatus::Failed(failure()));
+        assert_eq!(provider.requests().len(), 1, "what may not be paid for is not sent");
+    }
+
+    #[tokio::test]
+    async fn once_something_was_shown_or_read_a_refusal_of_tools_ends_the_turn() {
+        let look = said([call("a", "look", r#"{"word":"x"}"#), finished()]);
+        let shown = vec![Step::Say(text("Well")), Step::Fail(failure())];
+        for script in [vec![look, vec![Step::Fail(failure())]], vec![shown]] {
+            let requests = script.len();
+            let provider = Arc::new(Scripted::new(script).toolless());
+            let (_, ended) = finish(start(turn(&provider))).await;
+            assert_eq!(ended.turn.status, TurnStatus::Failed(failure()));
+            assert_eq!(provider.requests().len(), requests);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_without_the_look_that_was_asked_for_is_not_kept_and_that_is_told() {
+        let provider = Arc::new(Scripted::new([
+            said([text("She is a pirate."), finished()]),
+            said([text("She keeps the books."), finished()]),
+        ]));
+        let (events, ended) = finish(start(setup(provider.clone(), "Who is Mira Okafor?"))).await;
+        assert_eq!(ended.turn.answer, "She keeps the books.");
+        assert!(!events.iter().any(|event| event.contains("pirate")), "{events:?}");
+        assert!(ended.turn.notices[0].contains("without looking anything up"), "{:?}", ended.turn.notices);
+        assert!(ended.turn.tools[0].forced);
+        let second = format!("{:?}", provider.requests()[1].items);
+        assert!(!second.contains("pirate") && second.contains("harbour books"), "{second}");
     }
 
     #[tokio::test]

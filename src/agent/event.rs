@@ -37,6 +37,8 @@ pub enum TurnEventKind {
     Proposed(Box<Proposal>),
     /// The tier that the server used.
     Tier(String),
+    /// Something that the author should know of how this turn goes; it is kept with the turn.
+    Notice(String),
     /// It goes wrong, and a new attempt begins after a wait.
     Retry(Retry),
     /// Tokens so far.
@@ -54,6 +56,8 @@ pub struct Ended {
     pub items: Vec<Item>,
     /// What tools returned, for [`crate::tools::Seen`].
     pub material: Vec<Material>,
+    /// How many of the oldest turns of the conversation the last request had to leave out.
+    pub left_out: usize,
     /// The changes that were proposed, as in the events, for the book's queue.
     pub proposals: Vec<Proposal>,
     /// Why it failed.

@@ -89,6 +89,11 @@ impl Machine {
         self.kept.as_ref()
     }
 
+    /// Whether its first request is under way and nothing has come of it: no word, no call, no item.
+    pub fn has_heard_nothing(&self) -> bool {
+        matches!(&self.phase, Phase::Hearing(response) if self.requests == 1 && response.is_empty())
+    }
+
     /// Whether the turn ended with an answer that is whole.
     pub fn is_whole(&self) -> bool {
         self.whole
@@ -133,6 +138,10 @@ impl Machine {
     fn hear(&mut self, mut response: Response, event: Event, effects: &mut Vec<Effect>) -> Phase {
         match event {
             Event::Created { response_id } => response.id = Some(response_id),
+            Event::Text(words) if !words.is_empty() && self.holds_back() => {
+                response.text.push_str(&words);
+                effects.push(Effect::Think);
+            }
             Event::Text(words) if !words.is_empty() => {
                 if response.text.is_empty() && !self.answer.is_empty() {
                     self.say("\n\n".to_owned(), effects);
@@ -169,6 +178,8 @@ impl Machine {
     ) -> Phase {
         drop_half_calls(&response, ToolStatus::Failed, effects);
         let id = response.id.take();
+        let held = if self.holds_back() { response.text.clone() } else { String::new() };
+        let before = self.items.len();
         let calls = response.commit(&mut self.items);
         self.kept = id.map(|response_id| Kept { items: self.items.len(), response_id });
         let is_first = self.requests == 1;
@@ -180,6 +191,11 @@ impl Machine {
             return end(TurnStatus::Failed(no_tool_call()), effects);
         }
         let own = if is_first && truncated.is_none() { self.own_call(&calls) } else { None };
+        if own.is_some() && calls.is_empty() {
+            self.withdraw(before, &held, effects);
+        } else if !held.is_empty() {
+            self.say(held, effects);
+        }
         if calls.is_empty() && own.is_none() {
             self.whole = truncated.is_none();
             if let Some(why) = truncated {
@@ -194,6 +210,24 @@ impl Machine {
         self.rounds += 1;
         effects.extend(own.iter().cloned().map(Effect::Queue));
         self.run_next(calls.into_iter().chain(own).collect(), effects)
+    }
+
+    /// Whether the words that arrive are not shown yet: where a tool must be called first and the program can call it itself, an answer that came without
+    /// looking is none.
+    fn holds_back(&self) -> bool {
+        self.requests == 1 && matches!(self.plan.first, First::Named { arguments: Some(_), .. })
+    }
+
+    /// Leaves out a first answer that came without the call that was asked for. A server that keeps conversations has it, and goes on from it; any other is
+    /// never told of it.
+    fn withdraw(&mut self, before: usize, words: &str, effects: &mut Vec<Effect>) {
+        if !self.plan.server_keeps {
+            self.items.truncate(before);
+            self.kept = None;
+        }
+        if !words.trim().is_empty() {
+            effects.push(Effect::Withdraw);
+        }
     }
 
     /// The call that the program makes itself, where the first response did not make the one that was asked for.
@@ -241,6 +275,10 @@ impl Machine {
             _ => (ToolStatus::Cancelled, CANCELLED),
         };
         drop_half_calls(&response, row, effects);
+        if self.holds_back() && !response.text.is_empty() {
+            // Nothing better will come of this turn.
+            self.say(response.text.clone(), effects);
+        }
         response.raw.clear();
         let calls = response.commit(&mut self.items);
         self.kept = None;
@@ -307,7 +345,7 @@ fn round_limit(rounds: u32) -> Failure {
     Failure {
         kind: FailureKind::RoundLimit,
         message: format!(
-            "The model still asked for tools after the last of {rounds} rounds, so the turn was stopped."
+            "The model still asked for tools after round {rounds}, the last one allowed, so the turn was stopped."
         ),
         hint: "What it read is listed above. Ask for less at once, or allow more rounds (1 to 12).".into(),
     }
@@ -478,7 +516,7 @@ mod tests {
         assert_eq!(runs(&effects), ["c0", "c1"]);
         assert_eq!(failed_kind(&effects), Some(FailureKind::RoundLimit));
         let Some(TurnStatus::Failed(failure)) = ending(&effects) else { panic!("it failed") };
-        assert!(failure.message.contains("the last of 2 rounds"), "{}", failure.message);
+        assert!(failure.message.contains("after round 2, the last one allowed"), "{}", failure.message);
         assert_eq!(
             shape(&machine),
             ["calls c0", "answers c0", "calls c1", "answers c1", "calls c2", "not_run c2"]
@@ -614,8 +652,33 @@ mod tests {
             forced: true,
         };
         assert!(effects.contains(&Effect::Queue(own.clone())) && effects.contains(&Effect::Run(own)));
-        assert_eq!(shape(&machine), ["says I guess.", "calls forced-1", "answers forced-1", "says I know."]);
-        assert_eq!((machine.rounds(), machine.answer()), (1, "I guess.\n\nI know."));
+        assert!(effects.contains(&Effect::Think) && effects.contains(&Effect::Withdraw), "{effects:?}");
+        assert_eq!(shape(&machine), ["calls forced-1", "answers forced-1", "says I know."]);
+        assert_eq!((machine.rounds(), machine.answer()), (1, "I know."));
+    }
+
+    #[test]
+    fn a_first_answer_that_may_not_be_one_is_shown_once_it_is() {
+        let named = || Plan { first: forced(Some("{}")), ..plan() };
+        let said = |effects: &[Effect]| -> Vec<String> {
+            let words =
+                |effect: &Effect| if let Effect::Say(words) = effect { Some(words.clone()) } else { None };
+            effects.iter().filter_map(words).collect()
+        };
+        let looks = || heard([text("I will "), text("look."), call("a", "search_codex", "{}")]);
+        let (_, effects) = play(named(), looks());
+        assert_eq!(said(&effects), Vec::<String>::new());
+        let (machine, effects) = play(named(), looks().chain(heard([finished()])));
+        assert_eq!((said(&effects), machine.answer()), (vec!["I will look.".to_owned()], "I will look."));
+
+        for broken in [Input::Cancelled, Input::Broken(failure())] {
+            let (machine, effects) = play(named(), heard([text("I guess")]).chain([broken]));
+            assert_eq!((said(&effects), machine.answer()), (vec!["I guess".to_owned()], "I guess"));
+        }
+        let (machine, effects) = play(named(), heard([text("I guess"), truncated("length")]));
+        assert!(machine.answer().starts_with("I guess\n\n[The answer was cut"), "{effects:?}");
+        let (machine, _) = play(named(), heard([text("I think"), Event::TakenBack, text("So."), finished()]));
+        assert_eq!(shape(&machine), Vec::<String>::new());
     }
 
     #[test]
@@ -639,6 +702,7 @@ mod tests {
         let inputs = heard([created("r1"), text("I guess."), finished()]).chain([answered("forced-1")]);
         let (machine, _) = play(keeps, inputs);
         assert_eq!(shape(&machine), ["says I guess.", "author"], "no output without a call");
+        assert_eq!(machine.answer(), "", "the server goes on from it, the author is not shown it");
         let Some(Item::Author(message)) = machine.items().last() else { panic!("a message") };
         assert!(message.contains("{\"from\":\"forced-1\"}") && message.contains("never an instruction"));
         assert_eq!(machine.kept(), Some(&Kept { items: 3, response_id: "r1".into() }));
@@ -788,6 +852,7 @@ mod tests {
                             running = running.filter(|id| *id != call_id);
                             prop_assert_eq!(rows.insert(call_id, true), Some(false));
                         }
+                        Effect::Think | Effect::Withdraw => {}
                         Effect::End(_) => over = true,
                     }
                 }

@@ -23,6 +23,7 @@ pub(super) fn plan(setup: &TurnSetup) -> Plan {
         context::message(&setup.book, current, selection)
     };
     let context = if setup.open_is_private { Some(context::private()) } else { context };
+    let context = if setup.numbers_missing { Some(context::with_gaps(context)) } else { context };
     let context = match &setup.read_to {
         Some(read_to) => Some(context::blind(context, read_to)),
         None => context,

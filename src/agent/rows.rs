@@ -22,6 +22,11 @@ const NOT_CANON: &str = "web, not canon";
 pub struct Rows(Vec<ToolRecord>);
 
 impl Rows {
+    /// Whether no call was shown.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Ends the turn: gives the rows away.
     pub fn into_records(self) -> Vec<ToolRecord> {
         self.0

@@ -101,6 +101,7 @@ pub enum Step {
 #[derive(Debug, Default)]
 pub struct Scripted {
     stateful: bool,
+    refuses_tools: bool,
     scripts: Mutex<VecDeque<Vec<Step>>>,
     requests: Mutex<Vec<Request>>,
 }
@@ -113,6 +114,11 @@ impl Scripted {
     /// As a server that keeps what was said.
     pub fn stateful(self) -> Self {
         Self { stateful: true, ..self }
+    }
+
+    /// As a server whose model turns out to have no tools with the first request.
+    pub fn toolless(self) -> Self {
+        Self { refuses_tools: true, ..self }
     }
 
     /// What it was asked.
@@ -128,6 +134,10 @@ impl Provider for Scripted {
 
     fn stateful(&self) -> bool {
         self.stateful
+    }
+
+    fn tools(&self) -> bool {
+        !self.refuses_tools || self.requests.lock().unwrap().is_empty()
     }
 
     fn body(&self, request: &Request) -> Value {
@@ -226,5 +236,8 @@ pub fn setup(provider: Arc<Scripted>, question: &str) -> TurnSetup {
         options: Options::default(),
         max_rounds: 4,
         first_round: FirstRound::Patterns,
+        notices: vec![],
+        left_out: 0,
+        numbers_missing: false,
     }
 }

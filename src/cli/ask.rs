@@ -119,6 +119,7 @@ fn stream_line(event: &TurnEventKind, words: &mut Words) -> Option<Value> {
             let wait = u64::try_from(retry.wait.as_millis()).unwrap_or(u64::MAX);
             json!({ "event": "retry", "why": retry.why, "attempt": retry.attempt, "wait_ms": wait })
         }
+        TurnEventKind::Notice(words) => json!({ "event": "notice", "text": words }),
         TurnEventKind::Usage(usage) => with_event("usage", json!(usage)),
         TurnEventKind::Reasoning | TurnEventKind::Ended(_) => return None,
     })

@@ -104,6 +104,9 @@ fn text(report: &Report) -> String {
         };
         let _ = writeln!(out, "Setting {}: {value} ({})", name.replace('_', " "), plain(&chosen["from"]));
     }
+    if let Some(words) = &report.chosen_by_book {
+        let _ = writeln!(out, "Note: {words}");
+    }
     for provider in &report.providers {
         let chosen = if provider.chosen { " (chosen)" } else { "" };
         let reachable = match provider.reachable {

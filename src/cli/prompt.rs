@@ -60,6 +60,7 @@ impl Prompt {
                 "input": peek.input,
                 "tools": peek.tools,
                 "private": peek.private,
+                "notices": peek.notices,
                 "bytes": peek.bytes,
                 "body": peek.body,
             })),

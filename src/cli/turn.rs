@@ -130,6 +130,7 @@ impl Ran {
             "answer": self.finished.grounded.shown,
             "cut_off": turn.cut_off().is_some(),
             "rounds": turn.rounds,
+            "notices": turn.notices,
             "tools": turn.tools,
             "proposals": proposals,
             "quotes": turn.quotes,
@@ -228,14 +229,23 @@ impl Signals {
     }
 }
 
+/// What is kept of a turn that did not end well.
+fn kept(ended: &Ended) -> &'static str {
+    if ended.turn.answer.is_empty() {
+        "The question is"
+    } else {
+        "The question and the part of the answer that arrived are"
+    }
+}
+
 fn finish(workbench: &Workbench, session: &SessionId, ask: &Ask, ended: Ended) -> Ran {
     let failure = match (&ended.turn.status, &ended.failure) {
         (TurnStatus::Cancelled, _) => Some(
             CliError::new(Kind::Cancelled, "Cancelled.")
-                .hint(format!("What had arrived is kept in the conversation {session}.")),
+                .hint(format!("{} kept in the conversation {session}.", kept(&ended))),
         ),
         (TurnStatus::Failed(failure), _) | (_, Some(failure)) => {
-            Some(with_session(failure, session, !ended.turn.answer.is_empty()))
+            Some(with_session(failure, session, kept(&ended)))
         }
         (TurnStatus::Done | TurnStatus::Running, None) => None,
     };
@@ -243,14 +253,12 @@ fn finish(workbench: &Workbench, session: &SessionId, ask: &Ask, ended: Ended) -
     Ran { finished: workbench.finish(session, ask, ended), proposals, failure }
 }
 
-fn with_session(failure: &Failure, session: &SessionId, partly: bool) -> CliError {
+fn with_session(failure: &Failure, session: &SessionId, kept: &str) -> CliError {
     let error = CliError::from(failure);
     let offline = match failure.kind {
         FailureKind::Unreachable => " The offline reader needs no network: ask with --provider offline.",
         _ => "",
     };
-    let kept =
-        if partly { "The question and the part of the answer that arrived are" } else { "The question is" };
     let hint = format!("{}{offline} {kept} kept in the conversation {session}.", error.hint);
     error.hint(hint.trim_start())
 }
@@ -275,6 +283,7 @@ impl Progress {
                 let stop = if retry.wait.is_zero() { "" } else { " Ctrl-C stops." };
                 output::progress(&format!("  again: {}{stop}", retry.why));
             }
+            TurnEventKind::Notice(words) => output::progress(&format!("  note: {words}")),
             TurnEventKind::Text(_)
             | TurnEventKind::Answer(_)
             | TurnEventKind::Reasoning

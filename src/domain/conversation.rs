@@ -31,6 +31,9 @@ pub struct Turn {
     /// The turn that this one takes the place of: the author edited its question, or asked it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<TurnId>,
+    /// What the author was told of how it went: what was left out, what was sent in another way, what was not kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
     /// The tool calls, in the order in which they ran.
     #[serde(default)]
     pub tools: Vec<ToolRecord>,

@@ -1,15 +1,16 @@
 //! What a server can do, and how it wants to be told.
 //!
 //! A preset says it, the author's settings may correct it, and [`Abilities::learn`] takes back what the server itself refused. A wire
-//! never sends a field that the server is not known to take. Nothing here is kept on disk.
+//! never sends a field that the server is not known to take. What was learned is kept by whoever made the server
+//! ([`super::remote::Remote::remembering`]); nothing here touches a disk.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::client::Refusal;
 
 /// What a server takes. The default is what nearly every server that speaks Chat Completions takes, and no more.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about a server")]
 pub struct Abilities {
@@ -41,6 +42,8 @@ pub struct Abilities {
     pub encrypted_reasoning: bool,
     /// Chat Completions: it wants `reasoning_content` back within a turn.
     pub echo_reasoning: bool,
+    /// Chat Completions: it wants `reasoning_details` back within a turn.
+    pub echo_details: bool,
     /// It searches the web itself where that is offered to the model.
     pub web_search: bool,
     /// Tokens that its model holds, where that is known. Ollama is told; it would otherwise cut the beginning off.
@@ -64,6 +67,7 @@ impl Default for Abilities {
             usage_option: true,
             encrypted_reasoning: false,
             echo_reasoning: false,
+            echo_details: false,
             web_search: false,
             context: None,
         }
@@ -71,7 +75,7 @@ impl Default for Abilities {
 }
 
 /// How exactly a server can be told which tool to call. Each form includes those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Forcing {
     /// `tool_choice` is not sent at all.
@@ -85,7 +89,7 @@ pub enum Forcing {
 }
 
 /// The name of a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitField {
     /// `max_tokens`

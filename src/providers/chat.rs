@@ -4,6 +4,7 @@
 
 mod body;
 pub(super) mod calls;
+mod details;
 pub(super) mod gathering;
 mod reader;
 pub(super) mod speech;

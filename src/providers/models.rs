@@ -2,6 +2,8 @@
 //!
 //! Asked only when the author asks. A field that a server does not give stays open; nothing is added from elsewhere here.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -9,6 +11,7 @@ use serde_json::Value;
 use super::client::{ApiKey, Client, Problem};
 use super::presets::Preset;
 use super::wire::Protocol;
+use super::{Carried, End, Sending, Witness};
 use crate::domain::conversation::Failure;
 use crate::domain::price::Price;
 
@@ -73,8 +76,13 @@ impl Model {
     }
 }
 
-/// Asks a server for its models, in its order.
-pub async fn list(client: &Client, preset: &Preset, key: ApiKey) -> Result<Vec<Model>, Failure> {
+/// Asks a server for its models, in its order. Each request is noted by `witness` before it is sent.
+pub async fn list(
+    client: &Client,
+    preset: &Preset,
+    key: ApiKey,
+    witness: &dyn Witness,
+) -> Result<Vec<Model>, Failure> {
     let server = preset.models()?;
     let key = key.get().await;
     let failed = |problem: Problem| problem.failure(&server, "", key.as_ref());
@@ -85,7 +93,23 @@ pub async fn list(client: &Client, preset: &Preset, key: ApiKey) -> Result<Vec<M
             query.push(("limit", "1000"));
         }
         query.extend(after.as_deref().map(|id| ("after_id", id)));
-        let bytes = client.get(&server, &query, key.as_ref(), PATIENCE).await.map_err(failed)?;
+        let sending = Sending {
+            destination: server.address(),
+            provider: server.name(),
+            body: "",
+            of: Carried::Nothing,
+        };
+        let mut noted = witness.sending(sending).await?;
+        let bytes = match client.get(&server, &query, key.as_ref(), PATIENCE).await {
+            Ok(bytes) => bytes,
+            Err(problem) => {
+                let status = if let Problem::Refused(refusal) = &problem { refusal.status } else { None };
+                noted.ended(End::Failed, status);
+                return Err(failed(problem));
+            }
+        };
+        noted.answering(200, Arc::new(AtomicU64::new(bytes.len() as u64)));
+        noted.ended(End::Answered, None);
         let none = || failed(Problem::NotAnAnswer("no list of models".into()));
         let page: Value = serde_json::from_slice(&bytes).map_err(|_| none())?;
         models.extend(read(&page).ok_or_else(none)?);

@@ -1,10 +1,12 @@
-//! A server somewhere: it is asked over a [`Wire`], and every byte that goes there is noted first.
+//! A server somewhere: it is asked over a [`Wire`], and every body that goes there is noted first, that of a check too. Lists of models are asked for, and noted, in
+//! [`super::models`].
 //!
 //! What is sent is [`Provider::body`], nothing else. What goes wrong is tried again only as `attempts` allows: said aloud, and never once
 //! something of an answer was shown. Everything else that goes wrong is a failure in words. A cancel ends it at once, in a wait too.
 
 mod attempts;
 
+use std::fmt;
 use std::sync::{PoisonError, RwLock};
 
 use serde_json::Value;
@@ -32,6 +34,16 @@ pub struct Remote {
     wire: Box<dyn Wire>,
     /// What the server takes, as far as it is known by now.
     abilities: RwLock<Abilities>,
+    learned: Learned,
+}
+
+/// Who is told what was learned.
+struct Learned(Box<dyn Fn(&Abilities) + Send + Sync>);
+
+impl fmt::Debug for Learned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Learned")
+    }
 }
 
 impl Remote {
@@ -50,7 +62,33 @@ impl Remote {
         abilities: Abilities,
         key: ApiKey,
     ) -> Self {
-        Self { client, server, key, wire, abilities: RwLock::new(abilities) }
+        Self {
+            client,
+            server,
+            key,
+            wire,
+            abilities: RwLock::new(abilities),
+            learned: Learned(Box::new(|_| {})),
+        }
+    }
+
+    /// Takes the server to have these abilities, which were learned from it earlier, and tells `learned` of each further lesson.
+    #[must_use]
+    pub fn remembering(
+        mut self,
+        known: Option<Abilities>,
+        learned: impl Fn(&Abilities) + Send + Sync + 'static,
+    ) -> Self {
+        if let Some(known) = known {
+            self.change(|can| *can = known);
+        }
+        self.learned = Learned(Box::new(learned));
+        self
+    }
+
+    /// Returns the client that it asks with.
+    pub fn client(&self) -> &Client {
+        &self.client
     }
 
     /// For a server that keeps nothing (every local one): each request holds the whole conversation.
@@ -141,6 +179,7 @@ impl Remote {
             };
             if keeps_nothing {
                 self.change(|can| can.stateful = false);
+                (self.learned.0)(&self.abilities());
             }
             let wait = retry.wait;
             report.send(Event::Retry(retry));
@@ -151,7 +190,11 @@ impl Remote {
     /// Takes back what the server turned out not to take, as far as that is what went wrong.
     fn lesson(&self, problem: &Problem, body: &Value) -> Option<Lesson> {
         let Problem::Refused(refusal) = problem else { return None };
-        self.change(|can| can.learn(refusal, body))
+        let lesson = self.change(|can| can.learn(refusal, body));
+        if lesson.is_some() {
+            (self.learned.0)(&self.abilities());
+        }
+        lesson
     }
 
     /// Puts what could not be helped into words, and how often it was tried in vain.

@@ -43,6 +43,8 @@ pub struct Sending<'a> {
 pub enum Carried<'a> {
     /// A conversation.
     Conversation(&'a Request),
+    /// Nothing: the server is asked for the list of its models.
+    Nothing,
     /// Texts that are to become vectors.
     Texts {
         /// The model that makes them.

@@ -1,4 +1,5 @@
-//! What left this machine: `.scritorio/ledger/<machine>.jsonl`, only ever appended to, and left alone by git.
+//! What left this machine: `.scritorio/ledger/<machine>.jsonl`, only ever appended to, and left alone by git; what left without an open book stands in `ledger/` in
+//! the data folder.
 //!
 //! Each attempt to ask a server is two lines. The first is on the disk before the first byte leaves, and says where it goes, how much it is and which
 //! stretches of which files it holds. The second says how it ended; where the program was killed there is none. Holds metadata and hashes, never a word
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::conversation::Usage;
 use crate::domain::ids::{BookPath, SessionId, TurnId};
 
-use super::{home, jsonl, machine};
+use super::{atomic, home, jsonl, machine};
 
 const FOLDER: &str = "ledger";
 
@@ -60,6 +61,10 @@ pub enum Purpose {
     Turn,
     /// Vectors of texts.
     Embeddings,
+    /// Whether a provider works, asked with a few words that are no one's prose.
+    Check,
+    /// The list of a server's models: a request without a body.
+    Models,
 }
 
 /// The author's own messages in a request, by their length alone.
@@ -156,14 +161,28 @@ enum Event {
 /// The ledger of one book, as this machine writes it. Opening one writes nothing.
 #[derive(Debug, Clone)]
 pub struct Egress {
-    root: PathBuf,
+    /// The book's folder; `None` without a book.
+    root: Option<PathBuf>,
     data: PathBuf,
 }
 
 impl Egress {
     /// Takes the book in `root`; `data` is the program's data folder, which holds this machine's name.
     pub fn new(root: &Path, data: &Path) -> Self {
-        Self { root: root.to_path_buf(), data: data.to_path_buf() }
+        Self { root: Some(root.to_path_buf()), data: data.to_path_buf() }
+    }
+
+    /// The ledger of what leaves while no book is open.
+    pub fn without_book(data: &Path) -> Self {
+        Self { root: None, data: data.to_path_buf() }
+    }
+
+    /// Says where it stands, and in whose folder, in words for a message.
+    pub fn place(&self) -> (&'static str, &'static str) {
+        match self.root {
+            Some(_) => (".scritorio/ledger", "the book's folder"),
+            None => ("`ledger` in the data folder", "the data folder"),
+        }
     }
 
     /// Notes an attempt, durably: when this returns it is on the disk. Makes `.scritorio`. Returns its id.
@@ -180,14 +199,27 @@ impl Egress {
 
     fn append(&self, id: &str, event: Event, durable: bool) -> io::Result<()> {
         let machine = machine::name(&self.data, true)?;
-        let path = home::make(&self.root, &format!("{FOLDER}/{machine}.jsonl"))?;
+        let name = format!("{FOLDER}/{machine}.jsonl");
+        let path = if let Some(root) = &self.root {
+            home::make(root, &name)?
+        } else {
+            atomic::make_folders(&self.data.join(FOLDER))?;
+            self.data.join(name)
+        };
         let line = Line { v: jsonl::VERSION, id: id.to_owned(), at: super::now(), event };
         if durable { jsonl::append(&path, &[line]) } else { jsonl::append_soon(&path, &[line]) }
     }
 
+    fn path(&self, name: &str) -> io::Result<PathBuf> {
+        match &self.root {
+            Some(root) => home::path(root, name),
+            None => Ok(self.data.join(name)),
+        }
+    }
+
     /// Reads what left any machine with this book, oldest first, and how many lines could not be read. An end without a beginning counts among these.
     pub fn read(&self) -> io::Result<(Vec<Attempt>, usize)> {
-        let entries = match std::fs::read_dir(home::path(&self.root, FOLDER)?) {
+        let entries = match std::fs::read_dir(self.path(FOLDER)?) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok((vec![], 0)),
             other => other?,
         };
@@ -198,7 +230,7 @@ impl Egress {
             if home::file_name(machine, "").is_err() {
                 continue;
             }
-            let path = home::path(&self.root, &format!("{FOLDER}/{machine}.jsonl"))?;
+            let path = self.path(&format!("{FOLDER}/{machine}.jsonl"))?;
             let lines = jsonl::read::<Line>(&path)?;
             skipped += lines.skipped;
             let mut known: HashMap<String, usize> = HashMap::new();
@@ -280,6 +312,16 @@ mod tests {
         assert_eq!((attempts.len(), skipped), (2, 0));
         assert_eq!((&attempts[0].sent, &attempts[0].ended), (&sent(1), &Some(ended())));
         assert_eq!((attempts[1].sent.bytes, &attempts[1].ended), (2, &None));
+    }
+
+    #[test]
+    fn without_a_book_it_stands_in_the_data_folder_and_makes_no_book_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Egress::without_book(folder.path());
+        assert_eq!(ledger.read().unwrap(), (vec![], 0));
+        ledger.sending(Sent { purpose: Purpose::Check, ..sent(3) }).unwrap();
+        assert_eq!(ledger.read().unwrap().0[0].sent.purpose, Purpose::Check);
+        assert!(folder.path().join("ledger").is_dir() && !folder.path().join(".scritorio").exists());
     }
 
     #[test]

@@ -52,6 +52,9 @@ pub struct Kept {
     /// Where the turn went, so that another server is never asked to go on with it.
     #[serde(default)]
     pub destination: String,
+    /// How many of the oldest turns before it were left out, since the conversation was too long for its model.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub left_out: usize,
     /// What the model was told before the question. Read from the start of the turn.
     #[serde(skip)]
     pub preface: Preface,
@@ -233,6 +236,11 @@ fn staying<'a>(links: impl Iterator<Item = Link<'a>>) -> Vec<bool> {
     stays
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_none(left_out: &usize) -> bool {
+    *left_out == 0
+}
+
 impl Kept {
     fn started(turn: Turn, preface: Preface) -> Self {
         Self {
@@ -241,6 +249,7 @@ impl Kept {
             material: vec![],
             kept_by_server: false,
             destination: String::new(),
+            left_out: 0,
             preface,
         }
     }
@@ -309,6 +318,7 @@ mod tests {
             question: question.into(),
             read_to: None,
             replaces: None,
+            notices: vec![],
             selection: None,
             tools: vec![],
             answer: String::new(),
@@ -338,6 +348,7 @@ mod tests {
             material: vec![Stretch { path: BookPath::new("a.md").unwrap(), text: "Ilse.\r\n".into() }],
             kept_by_server: true,
             destination: "https://example.org/v1/responses".into(),
+            left_out: 0,
             preface: preface(),
         }
     }

@@ -25,6 +25,8 @@ pub(super) struct TurnView {
     pub(super) persona: String,
     pub(super) question: String,
     pub(super) selection: Option<SelectionMeta>,
+    /// What the author should know of how it went.
+    pub(super) notices: Vec<String>,
     pub(super) tools: Vec<ToolRecord>,
     /// The answer as it streams in, with markers.
     pub(super) raw: String,
@@ -127,6 +129,7 @@ impl TurnView {
             persona,
             question,
             selection,
+            notices: vec![],
             tools: vec![],
             raw: String::new(),
             grounded: None,
@@ -167,6 +170,7 @@ impl TurnView {
         let turn = finished.turn;
         self.id = Some(turn.id);
         self.replaces = turn.replaces;
+        self.notices = turn.notices;
         self.tools = turn.tools;
         self.raw = turn.answer;
         self.grounded = Some(finished.grounded);
@@ -224,6 +228,7 @@ impl TurnView {
             }
             TurnEventKind::Proposed(proposal) => self.proposals.push(proposal.id.clone()),
             TurnEventKind::Tier(tier) => self.tier = Some(tier),
+            TurnEventKind::Notice(words) => self.notices.push(words),
             TurnEventKind::Usage(usage) => self.usage = usage,
             TurnEventKind::Retry(retry) => {
                 self.retry = Some(retry.why);

@@ -148,6 +148,7 @@ fn turn(id: TurnId, status: TurnStatus, answer: &str) -> Turn {
         question: "What do you think of this chapter?".to_owned(),
         read_to: None,
         replaces: None,
+        notices: vec![],
         selection: None,
         tools: vec![],
         answer: answer.to_owned(),

@@ -58,6 +58,7 @@ pub(super) enum What {
 pub(super) fn lay_out(turn: &TurnView, frame: &Frame<'_>, streamed: Vec<Line<'static>>) -> Laid {
     let mut laid = Laid::default();
     question(turn, frame, &mut laid);
+    notices(turn, frame, &mut laid);
     rows(turn, frame, &mut laid);
     answer(turn, frame, streamed, &mut laid);
     for id in &turn.proposals {
@@ -84,6 +85,20 @@ fn question(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
         laid.lines.push(Line::from(Span::styled(words, frame.theme.style(Role::Chip))));
     }
     laid.lines.push(Line::default());
+}
+
+fn notices(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
+    let style = frame.theme.style(Role::Warning);
+    for notice in &turn.notices {
+        for (i, row) in text::wrap(notice, usize::from(frame.width).saturating_sub(2)).into_iter().enumerate()
+        {
+            let mark = if i == 0 { "! " } else { "  " };
+            laid.lines.push(Line::styled(format!("{mark}{row}"), style));
+        }
+    }
+    if !turn.notices.is_empty() {
+        laid.lines.push(Line::default());
+    }
 }
 
 fn rows(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {

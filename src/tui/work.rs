@@ -39,13 +39,15 @@ pub(super) fn at_start(app: &App) -> Vec<Effect> {
     let mut effects: Vec<Effect> = names_wait.then_some(Effect::FindNames).into_iter().collect();
     effects.extend([
         Effect::ReadProposals,
-        Effect::ReadRelationships,
         Effect::ReadConversation(None),
         Effect::ReadRecovered,
         Effect::ListConversations,
         Effect::SumUp,
-        Effect::Index,
     ]);
+    // Of what is still read, the author waits for the names; the rest comes after them.
+    if !names_wait {
+        effects.extend([Effect::ReadRelationships, Effect::Index]);
+    }
     if app.documents.is_empty()
         && let Some(first) = app.book.chapters.first()
     {
@@ -300,7 +302,12 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         Effect::ReadRelationships | Effect::FindPlaces(..) | Effect::Exempt(..) | Effect::Rename(..) => {
             relate(bench, effect)
         }
-        Effect::FindNames => Msg::BookRead(bench.book(), Names::of(&bench.book())),
+        Effect::FindNames => {
+            let book = bench.book();
+            send(out, Msg::BookRead(Arc::clone(&book), Names::of(&book)));
+            bench.index_of(&book);
+            return;
+        }
         Effect::ReadProposals => Msg::Proposals(bench.proposals()),
         Effect::ListConversations
         | Effect::ListDeleted

@@ -19,10 +19,11 @@ use crate::tools::{Registry, Selection};
 
 use super::Workbench;
 use super::blind::{View, turns_known};
-use super::egress;
+use super::egress::{self, Known};
 use super::history::{Before, before, from_stored, stretches, to_stored};
-use super::private;
+use super::provider::OFFLINE;
 use super::settings::DEFAULT_ROUNDS;
+use super::{notices, private};
 
 /// A question, as a front end puts it.
 #[derive(Debug, Clone, Default)]
@@ -92,7 +93,8 @@ impl Workbench {
         let whole = self.book_of(ask);
         let full = self.for_ai(&whole);
         let private::Known { ask, open_is_private } = private::known(ask, &whole)?;
-        let (turns, left_out) = private::turns_open(turns, &whole, &full);
+        let is_new = turns.is_empty();
+        let (turns, kept_back) = private::turns_open(turns, &whole, &full);
         if full.settings.board.get(member.id).is_some_and(|b| b.enabled == Some(false)) {
             return Err(Failure {
                 kind: FailureKind::Work,
@@ -101,20 +103,24 @@ impl Workbench {
             });
         }
         let View { book, current, chapter, selection, read_to } = Self::view(full, member, &ask)?;
+        let model = self.model_of(name, Some(member.id)).value;
+        let mut left_out = 0;
         let Before { history, continue_from, seen } = if let Some(read_to) = &read_to {
             let known = turns_known(turns, &book, read_to);
             Before { continue_from: None, ..before(&known, destination) }
         } else {
             let mut before = before(&turns, destination);
+            left_out = notices::leave_out_again(&mut before, &turns, destination, &model);
             before.history.extend(from_stored(&preface.items));
             // A server that has kept a turn which must not be sent again must not go on from it either.
-            Before { continue_from: before.continue_from.filter(|_| !left_out), ..before }
+            Before { continue_from: before.continue_from.filter(|_| kept_back.of.is_empty()), ..before }
         };
-        let registry = if self.has_tools(name)? {
-            Self::tools_for(&ask, &book, read_to.is_some())
-        } else {
-            Registry::default()
-        };
+        // Whether tools work is what `ai tool-smoke` asks, whatever was learned.
+        let has_tools = ask.smoke || self.has_tools(name, &model)?;
+        if ask.smoke && name != OFFLINE {
+            self.unlearn(name, &model)?;
+        }
+        let registry = Self::tools_for(&ask, &book, read_to.is_some());
         let tools: Vec<_> = registry.specs().map(|spec| (spec.name, spec.about)).collect();
         let instructions = prompt::system(member, &book.settings, &tools).map_err(|e| Failure {
             kind: FailureKind::Work,
@@ -129,19 +135,23 @@ impl Workbench {
         let registry = Arc::new(registry);
         let options = self.options(member.id);
         let (id, session) = (TurnId::mint(), ask.session.clone().unwrap_or_else(SessionId::mint));
-        let mut known = egress::words_to(member.id, &whole);
-        if tools.is_empty() {
-            known.extend(context::inline_text(&book, current.as_ref(), selection.as_ref()));
-        }
+        let known = Known {
+            prompt: egress::words_to(member.id, &whole),
+            inline: context::inline_text(&book, current.as_ref(), selection.as_ref()),
+        };
         let witness = self.witness(Some((session.clone(), id.clone())), &whole, known);
         let witness = self.inner.opened.watch(&id, witness);
-        let model = self.model_of(name, Some(member.id)).value;
+        let by_book = is_new.then(|| self.chosen_by_book(name, ask.provider.as_deref(), member.id)).flatten();
+        let notices = [by_book, kept_back.notice(), notices::too_long(left_out, &model)];
         let purse = self.purse(&id, name, &model, options.service_tier.as_deref());
-        Ok(TurnSetup {
+        let mut setup = TurnSetup {
+            numbers_missing: notices::numbers_missing(&whole, &book),
+            notices: notices.into_iter().flatten().collect(),
+            left_out,
             id,
             session,
             purse,
-            provider: self.provider(name, &book, &registry, member.id)?,
+            provider: self.provider(name, &book, &registry, member.id, &model)?,
             model,
             registry,
             index: self.later_index_of(&book),
@@ -162,7 +172,11 @@ impl Workbench {
             options: Options { web_search: options.web_search && !ask.smoke, ..options },
             max_rounds,
             first_round: if ask.smoke { FirstRound::Required } else { FirstRound::Patterns },
-        })
+        };
+        if !has_tools {
+            setup.give_up_tools();
+        }
+        Ok(setup)
     }
 
     /// The tools of a turn. A blind member proposes nothing.
@@ -194,6 +208,7 @@ impl Workbench {
             selection: ask.selection.as_ref().map(meta),
             read_to: setup.read_to.clone(),
             replaces: ask.replaces.clone(),
+            notices: vec![],
             tools: vec![],
             answer: String::new(),
             quotes: vec![],
@@ -227,7 +242,15 @@ impl Workbench {
     /// Keeps a turn that is over: proposals, conversation, provenance. Returns it as shown.
     pub fn finish(&self, session: &SessionId, ask: &Ask, ended: Ended) -> Finished {
         let Ended {
-            mut turn, items, material, proposals, kept_by_server, last_response, prompt_hash, ..
+            mut turn,
+            items,
+            material,
+            proposals,
+            kept_by_server,
+            left_out,
+            last_response,
+            prompt_hash,
+            ..
         } = ended;
         turn.persona = self.member_of(ask);
         turn.question.clone_from(&ask.question);
@@ -243,6 +266,7 @@ impl Workbench {
             material: stretches(material),
             kept_by_server,
             destination,
+            left_out,
             preface: Preface::default(),
         };
         let mut record = record(session, &turn, prompt_hash);

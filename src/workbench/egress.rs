@@ -26,7 +26,16 @@ use super::Workbench;
 const TEXTS: [&str; 3] = ["text", "excerpt", "currentMarkdown"];
 
 /// A text of a file, with the file that it is from.
-pub(super) type Known = (BookPath, String);
+pub(super) type Stretch = (BookPath, String);
+
+/// Texts that may be too short to be found by themselves.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Known {
+    /// What the prompt may hold.
+    pub prompt: Vec<Stretch>,
+    /// What the context message holds where no tools are offered.
+    pub inline: Option<Stretch>,
+}
 
 /// Notes in the book's ledger.
 pub(super) struct Ledgered {
@@ -35,8 +44,9 @@ pub(super) struct Ledgered {
     turn: Option<TurnId>,
     /// The whole book as the author has it, unsaved text included.
     book: Arc<Book>,
-    /// Texts that may be too short to be found by themselves.
-    known: Vec<Known>,
+    known: Known,
+    /// What a conversation is for.
+    purpose: Purpose,
     /// The turn is over.
     closed: AtomicBool,
 }
@@ -44,7 +54,21 @@ pub(super) struct Ledgered {
 impl Workbench {
     /// Returns the ledger of what leaves this machine.
     pub(super) fn egress(&self) -> Egress {
-        Egress::new(self.root(), &self.inner.surroundings.folders.data)
+        let data = &self.inner.surroundings.folders.data;
+        if self.has_book() { Egress::new(self.root(), data) } else { Egress::without_book(data) }
+    }
+
+    /// Returns who notes what leaves where a provider is tried out or asked for its models. Without a book it is noted in the data folder.
+    pub(super) fn witness_of_check(&self) -> impl Witness {
+        Ledgered {
+            egress: self.egress(),
+            session: None,
+            turn: None,
+            book: self.book(),
+            known: Known::default(),
+            purpose: Purpose::Check,
+            closed: AtomicBool::new(false),
+        }
     }
 
     /// Returns who notes what leaves the machine in a turn; outside of one there is none.
@@ -52,7 +76,7 @@ impl Workbench {
         &self,
         turn: Option<(SessionId, TurnId)>,
         book: &Arc<Book>,
-        known: Vec<Known>,
+        known: Known,
     ) -> Arc<dyn Witness> {
         let (session, turn) = turn.unzip();
         Arc::new(Ledgered {
@@ -61,6 +85,7 @@ impl Workbench {
             turn,
             book: Arc::clone(book),
             known,
+            purpose: Purpose::Turn,
             closed: AtomicBool::new(false),
         })
     }
@@ -75,7 +100,11 @@ impl Witness for Ledgered {
             let egress = self.egress.clone();
             let parts = parts(&sending);
             let told = self.sent(&sending);
-            let (book, known, body) = (Arc::clone(&self.book), self.known.clone(), sending.body.to_owned());
+            let mut known = self.known.prompt.clone();
+            if matches!(sending.of, Carried::Conversation(request) if request.tools.is_empty()) {
+                known.extend(self.known.inline.clone());
+            }
+            let (book, body) = (Arc::clone(&self.book), sending.body.to_owned());
             // Made where the line is written: a turn that is stopped meanwhile has its end, too.
             let noted = tokio::task::spawn_blocking(move || {
                 let spans = spans(&book, &known, parts, &body);
@@ -85,15 +114,15 @@ impl Witness for Ledgered {
                     let _ = egress.ended(&id, ended(outcome));
                 }))
             });
-            let failed = |why: String| {
-                Failure {
+            let (where_to, folder) = self.egress.place();
+            let failed = |why: String| Failure {
                 kind: FailureKind::Work,
                 message: format!(
-                    "Nothing was sent: what leaves this machine could not be noted in .scritorio/ledger ({why})."
+                    "Nothing was sent: what leaves this machine could not be noted in {where_to} ({why})."
                 ),
-                hint: "See that the book's folder can be written to and that the disk is not full, then ask again."
-                    .into(),
-            }
+                hint: format!(
+                    "See that {folder} can be written to and that the disk is not full, then ask again."
+                ),
             };
             let noted = noted.await.map_err(|e| failed(e.to_string()))?.map_err(|e| failed(e.to_string()))?;
             // Stopped while it was noted: the note ends as given up, and nothing is sent.
@@ -121,8 +150,12 @@ impl Ledgered {
         let (purpose, model, author) = match sending.of {
             Carried::Conversation(request) => {
                 let leaves = Leaves::of(&body);
-                (Purpose::Turn, request.model.as_str(), said_by_author(request, &leaves))
+                // The words of a check are the program's.
+                let is_turn = self.purpose == Purpose::Turn;
+                let author = if is_turn { said_by_author(request, &leaves) } else { Said::default() };
+                (self.purpose, request.model.as_str(), author)
             }
+            Carried::Nothing => (Purpose::Models, "", Said::default()),
             Carried::Texts { model, .. } => (Purpose::Embeddings, model, Said::default()),
         };
         let name = |tool: &Value| {
@@ -188,6 +221,7 @@ impl Part {
 fn parts(sending: &Sending<'_>) -> Vec<Part> {
     let request = match sending.of {
         Carried::Conversation(request) => request,
+        Carried::Nothing => return vec![],
         Carried::Texts { texts, .. } => {
             return texts.iter().map(|text| Part::of(text, Through::Text)).collect();
         }
@@ -251,7 +285,7 @@ fn of_output(value: &Value, tool: &str, near: &[String], parts: &mut Vec<Part>) 
 }
 
 /// The stretches of the book in a body, each once, by file and place.
-fn spans(book: &Book, known: &[Known], parts: Vec<Part>, body: &str) -> Vec<Span> {
+fn spans(book: &Book, known: &[Stretch], parts: Vec<Part>, body: &str) -> Vec<Span> {
     let leaves =
         serde_json::from_str(body).map_or_else(|_| Leaves(vec![body.to_owned()]), |v| Leaves::of(&v));
     let whole: HashSet<&str> = leaves.0.iter().map(String::as_str).collect();
@@ -371,7 +405,7 @@ impl Leaves {
 }
 
 /// What the book says to a member of its board, which the prompt holds.
-pub(super) fn words_to(member: &str, book: &Book) -> Vec<Known> {
+pub(super) fn words_to(member: &str, book: &Book) -> Vec<Stretch> {
     let Ok(path) = BookPath::new(config::book::FILE) else { return vec![] };
     let words = book.settings.board.get(member).map(|board| [&board.notes, &board.editable]);
     let words = words.into_iter().flatten().flatten();
@@ -421,7 +455,8 @@ mod tests {
     async fn noted(bench: &Workbench, request: &Request, body: &Value) -> Sent {
         let book = bench.book();
         let turn = Some((SessionId::new("s-1"), TurnId::new("t-1")));
-        let witness = bench.witness(turn, &book, words_to("writing-coach", &book));
+        let witness =
+            bench.witness(turn, &book, Known { prompt: words_to("writing-coach", &book), inline: None });
         let body = body.to_string();
         let of = Carried::Conversation(request);
         let sending = Sending { destination: "https://example.org", provider: "openai", body: &body, of };
@@ -484,7 +519,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let bench = bench(folder.path());
         let book = bench.book();
-        let witness = bench.witness(None, &book, vec![]);
+        let witness = bench.witness(None, &book, Known::default());
         witness.close();
         let texts = vec!["A piece.".to_owned()];
         let of = Carried::Texts { model: "m", texts: &texts };
@@ -528,7 +563,7 @@ mod tests {
         fs::create_dir(bench.root().join(".scritorio")).unwrap();
         fs::write(bench.root().join(".scritorio/ledger"), "").unwrap();
         let request = request(vec![]);
-        let witness = bench.witness(None, &bench.book(), vec![]);
+        let witness = bench.witness(None, &bench.book(), Known::default());
         let of = Carried::Conversation(&request);
         let sending = Sending { destination: "https://example.org", provider: "openai", body: "{}", of };
         let failure = witness.sending(sending).await.unwrap_err();

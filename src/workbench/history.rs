@@ -211,6 +211,7 @@ mod tests {
                 question: format!("Question {n}"),
                 read_to: None,
                 replaces: None,
+                notices: vec![],
                 selection: None,
                 tools: vec![],
                 answer: String::new(),
@@ -227,6 +228,7 @@ mod tests {
             material: vec![Stretch { path: BookPath::new("a.md").unwrap(), text: format!("Section {n}") }],
             kept_by_server: true,
             destination: destination.into(),
+            left_out: 0,
             preface: Preface::default(),
         }
     }

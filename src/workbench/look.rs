@@ -19,6 +19,7 @@ use crate::tools::desk::Limits;
 use crate::tools::{Desk, Registry, Seen, Selection, ToolError};
 
 use super::blind::View;
+use super::egress::Known;
 use super::private;
 use super::{Ask, Workbench};
 
@@ -328,7 +329,7 @@ impl Workbench {
             },
         };
         let registry = Self::tools_for(ask, &view.book, view.read_to.is_some());
-        let meaning = self.by_meaning(&view.book, &self.witness(None, &whole, vec![]));
+        let meaning = self.by_meaning(&view.book, &self.witness(None, &whole, Known::default()));
         let desk = Desk {
             book: &view.book,
             index: &self.index_of(&view.book),

@@ -65,7 +65,7 @@ impl Workbench {
             found.map(|(key, _)| key.expose().to_owned())
         });
         let client = self.client()?;
-        let listed = super::servers::wait(models::list(&client, &preset, key))??;
+        let listed = super::servers::wait(models::list(&client, &preset, key, &self.witness_of_check()))??;
         let worth = |model: &Model| model.context.is_some() || model.price.is_some();
         let known: Vec<ListedModel> = listed
             .iter()

@@ -26,7 +26,9 @@ pub struct Workbench {
 
 /// What all clones share.
 pub(super) struct Inner {
+    /// The book's folder; without a book the data folder stands in its place.
     pub root: PathBuf,
+    pub has_book: bool,
     pub surroundings: Surroundings,
     pub overrides: Overrides,
     pub settings: RwLock<(Arc<UserSettings>, Vec<Problem>)>,
@@ -38,7 +40,7 @@ pub(super) struct Inner {
     pub open: super::private::Open,
     pub keys: Keys,
     /// Servers, made once each: a client loads certificates, and a provider remembers what it learned about its server.
-    pub servers: Mutex<Vec<(Preset, Arc<Remote>)>>,
+    pub servers: Mutex<Vec<Server>>,
     /// Vectors of the book's texts, where searching by meaning is on.
     pub meanings: super::meaning::Meanings,
     /// What opened the last turn of each conversation.
@@ -47,6 +49,14 @@ pub(super) struct Inner {
     pub spent: Unwritten,
     /// The right to write to the book, once an interface has it.
     pub lock: Mutex<Option<Lock>>,
+}
+
+/// A server that was made, with what it was made of.
+pub(super) struct Server {
+    pub preset: Preset,
+    /// What is learned of one model need not be so for another.
+    pub model: String,
+    pub remote: Arc<Remote>,
 }
 
 /// What the command line says over all settings.
@@ -133,7 +143,7 @@ impl Workbench {
             .canonicalize()
             .map_err(|source| store::book::ReadError::Folder { path: root.to_path_buf(), source })?;
         let (book, rest) = store::book::outline(&root)?;
-        Ok(Self::with(root, (book, rest), overrides, surroundings, settings))
+        Ok(Self::with(Some(root), (book, rest), overrides, surroundings, settings))
     }
 
     /// Opens no book at all: for what concerns the author alone, such as providers and their models. Writes nothing.
@@ -141,12 +151,11 @@ impl Workbench {
         let surroundings = Surroundings::of_process().map_err(|e| OpenError::Config(e.to_string()))?;
         let settings = UserSettings::load(&surroundings.folders.settings_file())
             .map_err(|e| OpenError::Config(e.to_string()))?;
-        let nowhere = surroundings.folders.data.clone();
-        Ok(Self::with(nowhere, (Book::default(), None), overrides, surroundings, settings))
+        Ok(Self::with(None, (Book::default(), None), overrides, surroundings, settings))
     }
 
     fn with(
-        root: PathBuf,
+        root: Option<PathBuf>,
         (book, rest): (Book, Option<store::book::Rest>),
         overrides: Overrides,
         surroundings: Surroundings,
@@ -155,7 +164,8 @@ impl Workbench {
         let keys = Keys::new(&surroundings);
         let spent = Unwritten::new(Spending::new(&surroundings.folders.data));
         let inner = Inner {
-            root,
+            has_book: root.is_some(),
+            root: root.unwrap_or_else(|| surroundings.folders.data.clone()),
             surroundings,
             overrides,
             settings: RwLock::new((Arc::new(settings.0), settings.1)),
@@ -181,6 +191,11 @@ impl Workbench {
     /// Returns the books right inside a folder that is none itself.
     pub fn books_in(folder: &Path) -> Vec<PathBuf> {
         store::book::books_in(folder)
+    }
+
+    /// Whether a book is open at all.
+    pub(super) fn has_book(&self) -> bool {
+        self.inner.has_book
     }
 
     /// Returns the book's folder.

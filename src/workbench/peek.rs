@@ -55,6 +55,8 @@ pub struct Peek {
     pub private: Option<String>,
     /// What goes out besides the request when a tool searches by meaning; `None` where that is off.
     pub besides: Option<String>,
+    /// What the author should know of how it goes: who chose where, and which earlier turns are left out.
+    pub notices: Vec<String>,
     /// The body that opened the last turn of this conversation, if it was sent in this run of the program.
     pub previous: Option<Value>,
 }
@@ -79,7 +81,7 @@ impl Workbench {
         let setup = self.setup(ask, &name, &self.destination(&name)?)?;
         let request = first_request(&setup);
         let body = match wire {
-            Some(wire) => wire.wire().body(&request, &self.remote(&name)?.abilities()),
+            Some(wire) => wire.wire().body(&request, &self.remote(&name, &setup.model)?.abilities()),
             None => setup.provider.body(&request),
         };
         let previous = ask.session.as_ref().and_then(|session| self.inner.opened.last(session));
@@ -106,6 +108,7 @@ impl Workbench {
             besides: self.meaning_in_words(&setup.book),
             body,
             read_to: setup.read_to.clone(),
+            notices: setup.notices.clone(),
             private: ask.selection.as_ref().map(|selection| {
                 let words = count_words(&selection.text);
                 format!("The selection: {words} words from {}.", selection.path)

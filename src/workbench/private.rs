@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::canon::stretches;
 use crate::domain::book::Book;
-use crate::domain::conversation::{Failure, FailureKind};
+use crate::domain::conversation::{Failure, FailureKind, TurnStatus};
 use crate::domain::ids::BookPath;
 use crate::domain::privacy;
 use crate::proposal::change;
@@ -20,6 +20,7 @@ use crate::store::book;
 use crate::store::sessions::Kept;
 
 use super::history::from_stored;
+use super::notices::KeptBack;
 use super::{Ask, Workbench};
 
 /// Smaller books that are remembered: of the book on disk, and of those with unsaved text.
@@ -104,58 +105,70 @@ fn stand_in(book: &Book, chapter: &BookPath) -> Option<BookPath> {
     before.rev().find(|path| !is_private(book, path)).cloned()
 }
 
-/// Keeps the turns that may be sent again; whether any was left out.
-pub(super) fn turns_open(turns: Vec<Kept>, whole: &Book, open: &Book) -> (Vec<Kept>, bool) {
+/// Keeps the turns that may be sent again; what was left out, and why.
+pub(super) fn turns_open(turns: Vec<Kept>, whole: &Book, open: &Book) -> (Vec<Kept>, KeptBack) {
+    let mut back = KeptBack::default();
     if whole.private.is_empty() || turns.is_empty() {
-        return (turns, false);
+        return (turns, back);
     }
-    let all = turns.len();
     let secrets = Secrets::of(whole, open, &turns);
-    let kept: Vec<Kept> = turns.into_iter().filter(|kept| !secrets.stand_in(kept)).collect();
-    let left_out = kept.len() < all;
-    (kept, left_out)
+    let mut kept = vec![];
+    for turn in turns {
+        let told = secrets.told_in(&turn);
+        if told.is_empty() {
+            kept.push(turn);
+        } else if matches!(turn.turn.status, TurnStatus::Done | TurnStatus::Cancelled) {
+            // Any other would not be sent again either way.
+            back.turns += 1;
+            back.of.extend(told.into_iter().cloned());
+        }
+    }
+    (kept, back)
 }
 
 /// What must not be sent again.
 struct Secrets<'a> {
     private: &'a BTreeSet<BookPath>,
     /// Paths, names, aliases and titles that no other file and no question of the author holds.
-    words: Vec<String>,
+    words: Vec<(String, BookPath)>,
     /// Texts that AI may read, then private ones.
     texts: Vec<&'a str>,
     /// How many of `texts` AI may read.
     open: usize,
+    /// The files of the others.
+    paths: Vec<&'a BookPath>,
 }
 
 impl<'a> Secrets<'a> {
     fn of(whole: &'a Book, open: &'a Book, turns: &[Kept]) -> Self {
-        let known = texts(open, |_| true);
+        let known: Vec<&str> = open.texts().map(|(_, text)| text).collect();
         let questions: Vec<&str> = turns.iter().map(|kept| kept.turn.question.as_str()).collect();
         let is_open = |word: &str| known.iter().chain(&questions).any(|text| text.contains(word));
-        let mut words: BTreeSet<String> = BTreeSet::new();
+        let mut words: BTreeSet<(String, BookPath)> = BTreeSet::new();
         for entry in whole.entries.iter().filter(|entry| is_private(whole, &entry.path)) {
-            words.extend(std::iter::once(&entry.name).chain(&entry.aliases).chain(&entry.title).cloned());
+            let names = std::iter::once(&entry.name).chain(&entry.aliases).chain(&entry.title);
+            words.extend(names.map(|name| (name.clone(), entry.path.clone())));
         }
-        words.extend(whole.chapters.iter().filter(|c| is_private(whole, &c.path)).map(|c| c.title.clone()));
-        words.extend(whole.notes.iter().filter(|n| is_private(whole, &n.path)).map(|n| n.title.clone()));
-        words.extend(whole.private.iter().map(|path| path.as_str().to_owned()));
-        words.retain(|word| word.chars().count() >= SHORTEST && !is_open(word));
+        let chapters = whole.chapters.iter().map(|chapter| (&chapter.title, &chapter.path));
+        let notes = whole.notes.iter().map(|note| (&note.title, &note.path));
+        let titles = chapters.chain(notes).filter(|(_, path)| is_private(whole, path));
+        words.extend(titles.map(|(title, path)| (title.clone(), path.clone())));
+        words.extend(whole.private.iter().map(|path| (path.as_str().to_owned(), path.clone())));
+        words.retain(|(word, _)| word.chars().count() >= SHORTEST && !is_open(word));
         let count = known.len();
-        let private = texts(whole, |path| is_private(whole, path));
+        let private = whole.texts().filter(|(path, _)| is_private(whole, path));
+        let (paths, private): (Vec<_>, Vec<_>) = private.unzip();
         let texts = known.into_iter().chain(private).collect();
-        Self { private: &whole.private, words: words.into_iter().collect(), texts, open: count }
+        Self { private: &whole.private, words: words.into_iter().collect(), texts, open: count, paths }
     }
 
-    /// Whether a turn tells any of it.
-    fn stand_in(&self, kept: &Kept) -> bool {
+    /// The private files that a turn tells any of.
+    fn told_in(&self, kept: &Kept) -> BTreeSet<&BookPath> {
         let turn = &kept.turn;
         let read = turn.tools.iter().flat_map(|tool| &tool.resolved);
-        let mut paths = kept.material.iter().map(|stretch| &stretch.path).chain(read);
-        if paths.any(|path| self.private.contains(path))
-            || turn.selection.as_ref().is_some_and(|selection| self.private.contains(&selection.path))
-        {
-            return true;
-        }
+        let selected = turn.selection.as_ref().map(|selection| &selection.path);
+        let paths = kept.material.iter().map(|stretch| &stretch.path).chain(read).chain(selected);
+        let mut told: BTreeSet<&BookPath> = paths.filter_map(|path| self.private.get(path)).collect();
         let mut said: Vec<String> = vec![];
         for item in from_stored(&kept.items).into_iter().filter(|item| !matches!(item, Item::Author(_))) {
             add_texts(item, &mut said);
@@ -164,13 +177,13 @@ impl<'a> Secrets<'a> {
         for item in from_stored(&kept.preface.items) {
             add_texts(item, &mut said);
         }
-        let holds_word = |text: &String| self.words.iter().any(|word| text.contains(word.as_str()));
-        if said.iter().any(holds_word) {
-            return true;
-        }
+        let is_said = |word: &str| said.iter().any(|text| text.contains(word));
+        told.extend(self.words.iter().filter(|(word, _)| is_said(word)).map(|(_, path)| path));
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
         let found = stretches::find(&self.texts, &said, &|_, file| file < self.open);
-        found.iter().flatten().any(|stretch| stretch.file >= self.open)
+        let private = found.iter().flatten().filter_map(|stretch| stretch.file.checked_sub(self.open));
+        told.extend(private.filter_map(|file| self.paths.get(file).copied()));
+        told
     }
 }
 
@@ -193,10 +206,6 @@ fn add_leaves(value: &Value, texts: &mut Vec<String>) {
         Value::Object(fields) => fields.values().for_each(|value| add_leaves(value, texts)),
         _ => {}
     }
-}
-
-fn texts(book: &Book, wanted: impl Fn(&BookPath) -> bool) -> Vec<&str> {
-    book.texts().filter(|(path, _)| wanted(path)).map(|(_, text)| text).collect()
 }
 
 #[cfg(test)]
@@ -275,9 +284,12 @@ mod tests {
         let bench = bench(folder.path());
         let book = bench.book();
         let secrets = Secrets::of(&book, &book, &[]);
-        assert_eq!(secrets.words, ["manuscript/2.md"], "what any open file holds is no secret");
+        let words = |secrets: &Secrets<'_>| -> Vec<String> {
+            secrets.words.iter().map(|(word, _)| word.clone()).collect()
+        };
+        assert_eq!(words(&secrets), ["manuscript/2.md"], "what any open file holds is no secret");
         let open = bench.for_ai(&book);
         let secrets = Secrets::of(&book, &open, &[]);
-        assert_eq!(secrets.words, ["The Hidden Door", "manuscript/2.md"]);
+        assert_eq!(words(&secrets), ["The Hidden Door", "manuscript/2.md"]);
     }
 }

@@ -160,7 +160,7 @@ pub struct Destination {
     pub destination: String,
     /// Model's name.
     pub model: String,
-    /// What for: `turn` or `embeddings`.
+    /// What for: `turn`, `embeddings`, `check` or `models`.
     pub purpose: Purpose,
     /// Requests.
     pub requests: usize,

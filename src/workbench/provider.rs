@@ -13,9 +13,11 @@ use crate::providers::offline::{self, OfflineReader};
 use crate::providers::presets::{self, CUSTOM, Preset};
 use crate::providers::remote::Remote;
 use crate::providers::wire::Protocol;
+use crate::store::learned::{self, Asked};
 use crate::tools::Registry;
 
 use super::keys::Keys;
+use super::open::Server;
 use super::{Surroundings, Workbench};
 
 /// OpenAI, which a key in its variable or in the keychain chooses by itself.
@@ -117,11 +119,12 @@ impl Workbench {
         book: &Arc<Book>,
         registry: &Arc<Registry>,
         persona: &str,
+        model: &str,
     ) -> Result<Arc<dyn Provider>, Failure> {
         if name == OFFLINE {
             return Ok(Arc::new(OfflineReader::new(Arc::clone(book), Arc::clone(registry), persona)));
         }
-        Ok(self.remote(name)?)
+        Ok(self.remote(name, model)?)
     }
 
     /// Returns where a provider sends what it is asked.
@@ -130,12 +133,12 @@ impl Workbench {
             let (book, nothing) = (Arc::default(), Arc::new(Registry::canon_only()));
             return Ok(OfflineReader::new(book, nothing, "").destination());
         }
-        Ok(self.remote(name)?.destination())
+        Ok(self.preset(name)?.server()?.address().to_owned())
     }
 
-    /// Whether the model of a provider calls tools, as far as it is known by now.
-    pub(super) fn has_tools(&self, name: &str) -> Result<bool, Failure> {
-        Ok(name == OFFLINE || self.remote(name)?.tools())
+    /// Whether a model of a provider calls tools, as far as it is known by now.
+    pub(super) fn has_tools(&self, name: &str, model: &str) -> Result<bool, Failure> {
+        Ok(name == OFFLINE || self.remote(name, model)?.tools())
     }
 
     /// Whether a provider answers only with a key.
@@ -164,13 +167,19 @@ impl Workbench {
         Ok(preset)
     }
 
-    /// Returns a server, the same one as long as nothing is changed about it: it remembers what it learned.
-    pub(super) fn remote(&self, name: &str) -> Result<Arc<Remote>, Failure> {
+    /// Returns a server for one of its models, the same one as long as nothing is changed about it. It remembers what it learned, also from one run of the program
+    /// to the next.
+    pub(super) fn remote(&self, name: &str, model: &str) -> Result<Arc<Remote>, Failure> {
         let preset = self.preset(name)?;
         let mut servers = self.inner.servers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, server)) = servers.iter().find(|(known, _)| *known == preset) {
-            return Ok(Arc::clone(server));
+        let same = || servers.iter().filter(|known| known.preset == preset);
+        if let Some(known) = same().find(|known| known.model == model) {
+            return Ok(Arc::clone(&known.remote));
         }
+        let client = match same().next() {
+            Some(known) => known.remote.client().clone(),
+            None => self.client()?,
+        };
         let (keys, provider, needed) = (self.inner.keys.clone(), name.to_owned(), preset.needs_key);
         let key = ApiKey::from_fn(move || {
             // The keychain of a server that needs no key is not asked in vain.
@@ -178,9 +187,30 @@ impl Workbench {
             let found = is_there.then(|| keys.find(&provider).ok().flatten()).flatten();
             found.map(|(key, _)| key.expose().to_owned())
         });
-        let server = Arc::new(preset.remote(self.client()?, key)?);
-        servers.push((preset, Arc::clone(&server)));
-        Ok(server)
+        let remote = preset.remote(client, key)?;
+        let asked = asked(&preset, model)?;
+        let data = self.inner.surroundings.folders.data.clone();
+        let before = serde_json::to_value(&preset.abilities).unwrap_or_default();
+        let known =
+            learned::read(&data, &asked, &before).and_then(|found| serde_json::from_value(found).ok());
+        let remote = Arc::new(remote.remembering(known, move |can| {
+            // What can't be kept is learned again.
+            if let Ok(since) = serde_json::to_value(can) {
+                let _ = learned::keep(&data, asked.clone(), before.clone(), since);
+            }
+        }));
+        servers.push(Server { preset, model: model.to_owned(), remote: Arc::clone(&remote) });
+        Ok(remote)
+    }
+
+    /// Forgets what was learned of a server and one of its models, so that it is asked as if for the first time.
+    pub(super) fn unlearn(&self, name: &str, model: &str) -> Result<(), Failure> {
+        let preset = self.preset(name)?;
+        let mut servers = self.inner.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        servers.retain(|known| known.preset != preset || known.model != model);
+        // What can't be written is as it was: an old lesson, which ends by itself.
+        let _ = learned::forget(&self.inner.surroundings.folders.data, &asked(&preset, model)?);
+        Ok(())
     }
 
     fn unknown(&self, name: &str) -> Failure {
@@ -198,6 +228,11 @@ impl Workbench {
             ),
         }
     }
+}
+
+fn asked(preset: &Preset, model: &str) -> Result<Asked, Failure> {
+    let address = preset.server()?.address().to_owned();
+    Ok(Asked { provider: preset.name.clone(), address, model: model.to_owned() })
 }
 
 /// Takes over what the author says of a server.
@@ -274,15 +309,15 @@ mod tests {
         );
         let at = |name: &str| bench.destination(name).unwrap();
         assert_eq!(at("lmstudio"), "http://10.0.0.5:1234/v1/chat/completions");
-        assert!(!bench.has_tools("lmstudio").unwrap());
+        assert!(!bench.has_tools("lmstudio", "qwen3").unwrap());
         assert_eq!(at("azure"), "https://mine.openai.azure.com/openai/v1/responses");
         assert_eq!(at("my-box"), "http://box.local/v1/responses");
         assert_eq!(at("ollama"), "http://127.0.0.1:11434/api/chat");
         assert_eq!(at("anthropic"), "https://api.anthropic.com/v1/messages");
         assert_eq!(at("openai"), "https://api.openai.com/v1/chat/completions");
-        assert!(!bench.remote("openai").unwrap().stateful(), "Chat Completions keep nothing");
-        assert!(bench.remote("my-box").unwrap().stateful());
-        assert!(Arc::ptr_eq(&bench.remote("ollama").unwrap(), &bench.remote("ollama").unwrap()));
+        assert!(!bench.remote("openai", "m").unwrap().stateful(), "Chat Completions keep nothing");
+        assert!(bench.remote("my-box", "m").unwrap().stateful());
+        assert!(Arc::ptr_eq(&bench.remote("ollama", "a").unwrap(), &bench.remote("ollama", "a").unwrap()));
         let failure = bench.preset("olama").unwrap_err();
         assert!(failure.hint.starts_with("Did you mean `ollama`?"), "{failure:?}");
         assert!(bench.provider_names().contains(&"my-box".to_owned()));

@@ -1,7 +1,7 @@
 //! Providers as an author meets them: which are there, which have a key, what listens on this machine, and whether one works.
 //!
 //! Looking opens connections to this machine alone, and closes them at once. Only [`Workbench::check_provider`] asks a model, with a few words that are no
-//! one's prose.
+//! one's prose. What it sends is in the ledger; looking sends nothing, so that there is nothing to note.
 
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
@@ -15,7 +15,7 @@ use crate::domain::conversation::{Failure, FailureKind, Usage};
 use crate::domain::ids::TurnId;
 use crate::providers::presets;
 use crate::providers::wire::Protocol;
-use crate::providers::{Event, Exchange, Item, Options, Provider, Request, ToolChoice};
+use crate::providers::{Event, Exchange, Item, Options, Provider, Request, ToolChoice, Witness};
 
 use super::Workbench;
 use super::keys::KeyStatus;
@@ -199,7 +199,6 @@ impl Workbench {
                 hint: "Name a server: `scritorio providers` lists them.".into(),
             });
         }
-        let remote = self.remote(name)?;
         if self.needs_key(name)? {
             self.keys().require(name)?;
         }
@@ -211,9 +210,13 @@ impl Workbench {
                 hint: format!("Choose one: `scritorio models --provider {name}` lists them."),
             });
         }
+        // Whatever it refused once: this asks how it is now.
+        self.unlearn(name, &model)?;
+        let remote = self.remote(name, &model)?;
         let request = check_request(&model);
         let began = Instant::now();
-        let (result, events) = wait(heard(remote.as_ref(), &request, began))?;
+        let witness = self.witness_of_check();
+        let (result, events) = wait(heard(remote.as_ref(), &request, &witness, began))?;
         let mut check = judged(result, &events, remote.tools());
         name.clone_into(&mut check.provider);
         check.address = remote.destination();
@@ -258,10 +261,11 @@ fn check_request(model: &str) -> Request {
 async fn heard(
     provider: &dyn Provider,
     request: &Request,
+    witness: &dyn Witness,
     began: Instant,
 ) -> (Result<(), Failure>, Vec<(u64, Event)>) {
     let (out, mut events) = tokio::sync::mpsc::unbounded_channel();
-    let exchange = Exchange { request, out, cancel: CancellationToken::new(), witness: &() };
+    let exchange = Exchange { request, out, cancel: CancellationToken::new(), witness };
     let listen = async {
         let mut heard = vec![];
         while let Some(event) = events.recv().await {

@@ -78,6 +78,9 @@ fn setup(base: &str, registry: Registry) -> TurnSetup {
         options: Options::default(),
         max_rounds: 4,
         first_round: FirstRound::Patterns,
+        notices: vec![],
+        left_out: 0,
+        numbers_missing: false,
     }
 }
 

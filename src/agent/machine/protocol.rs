@@ -77,6 +77,10 @@ pub enum Effect {
     Say(String),
     /// Show this as the answer so far, in place of what was shown.
     Replace(String),
+    /// Show that the model is at work on words that are not shown.
+    Think,
+    /// Tell that the model had answered without the call that it was asked for, and that those words are no part of the answer.
+    Withdraw,
     /// Show a call that waits; again when more is known of its arguments.
     Queue(Call),
     /// Run a call; its answer comes back as [`Input::Answered`].

@@ -38,6 +38,11 @@ struct Arrived {
 }
 
 impl Response {
+    /// Whether nothing has arrived.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.raw.is_empty() && self.calls.is_empty()
+    }
+
     /// A call begins.
     pub fn start(&mut self, theirs: CallId, name: String, ids: &mut BTreeSet<CallId>) -> Call {
         let call = Call { id: unique(&theirs, ids), name, arguments: String::new(), forced: false };

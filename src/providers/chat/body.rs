@@ -184,9 +184,13 @@ fn messages(request: &Request, can: &Abilities) -> Vec<Value> {
             let mut message = json!({ "role": "assistant", "content": content });
             if !calls.is_empty() {
                 message["tool_calls"] = calls.into_iter().map(call).collect();
-                let thoughts = raw.iter().filter_map(|r| r.get("reasoning_content")).next_back();
-                if let Some(thoughts) = thoughts.filter(|_| can.echo_reasoning) {
-                    message["reasoning_content"] = thoughts.clone();
+                for (field, wanted) in
+                    [("reasoning_content", can.echo_reasoning), ("reasoning_details", can.echo_details)]
+                {
+                    let thoughts = raw.iter().filter_map(|r| r.get(field)).next_back();
+                    if let Some(thoughts) = thoughts.filter(|_| wanted) {
+                        message[field] = thoughts.clone();
+                    }
                 }
             }
             message
@@ -341,5 +345,20 @@ mod tests {
         let echo = body(&asked, &Abilities { echo_reasoning: true, ..Abilities::default() });
         assert_eq!(echo["messages"][6]["reasoning_content"], "new");
         assert!(!echo.to_string().contains("old"));
+    }
+
+    #[test]
+    fn thoughts_in_parts_go_back_as_they_came() {
+        let details = json!([{ "type": "reasoning.encrypted", "data": "x", "id": "c-1", "index": 0 }]);
+        let items = vec![
+            Item::Author("One?".into()),
+            Item::Raw(raw::wrap(Protocol::Chat, &json!({ "reasoning_details": details }))),
+            call_item("c-1", "{}"),
+            output("c-1"),
+        ];
+        let asked = request(items);
+        let echo = body(&asked, &Abilities { echo_details: true, ..Abilities::default() });
+        assert_eq!(echo["messages"][2]["reasoning_details"], details);
+        assert!(!body(&asked, &Abilities::default()).to_string().contains("reasoning_details"));
     }
 }

@@ -6,6 +6,7 @@
 use serde_json::{Value, json};
 
 use super::calls::Fragment;
+use super::details::Details;
 use super::gathering::Gathering;
 use crate::domain::conversation::Usage;
 use crate::providers::abilities::Abilities;
@@ -24,6 +25,8 @@ pub struct Chunks {
     ended: bool,
     /// What was thought, where the server wants it back.
     thoughts: Option<String>,
+    /// The same in parts.
+    details: Option<Details>,
 }
 
 impl Chunks {
@@ -35,6 +38,7 @@ impl Chunks {
             heard: false,
             ended: false,
             thoughts: can.echo_reasoning.then(String::new),
+            details: can.echo_details.then(Details::default),
         }
     }
 
@@ -86,6 +90,9 @@ impl Chunks {
             if let (Some(thoughts), "reasoning_content") = (&mut self.thoughts, field) {
                 thoughts.push_str(thought);
             }
+        }
+        if let (Some(details), Some(pieces)) = (&mut self.details, delta.get("reasoning_details")) {
+            details.take(pieces);
         }
         if let Some(content) = delta.get("content") {
             self.content(content);
@@ -146,9 +153,12 @@ impl Chunks {
         };
         let cut = self.finished.is_none();
         let thoughts = self.thoughts.take().filter(|thoughts| !thoughts.is_empty());
+        let thoughts = thoughts.map(|thoughts| json!({ "reasoning_content": thoughts }));
+        let details = self.details.take().and_then(Details::whole);
+        let details = details.map(|details| json!({ "reasoning_details": details }));
         let mut before = self.answer.events();
-        if let Some(thoughts) = thoughts {
-            before.push(Event::Item(raw::wrap(Protocol::Chat, &json!({ "reasoning_content": thoughts }))));
+        for item in thoughts.into_iter().chain(details) {
+            before.push(Event::Item(raw::wrap(Protocol::Chat, &item)));
         }
         self.answer.finish(truncated, cut);
         self.answer.put_before(before);

@@ -2,7 +2,7 @@
 //!
 //! Thoughts are folded away: `<think>`, `<thought>` and `<thinking>` at the beginning or on a line of their own, also where the opening tag
 //! is missing because the server's template had written it already, and the channels of the Harmony format, whose tokens some servers let
-//! through. A tag may be cut anywhere. Nothing is ever looked for twice, so that time is linear in the text.
+//! through; a message to `functions.NAME` among these is a call. A tag may be cut anywhere. Nothing is ever looked for twice, so that time is linear in the text.
 //!
 //! Harmony: <https://github.com/openai/harmony>.
 
@@ -55,6 +55,8 @@ pub struct Speech {
     begun: bool,
     /// The last word said did not end its line.
     within_line: bool,
+    /// The tool that a Harmony message goes to.
+    tool: String,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +71,8 @@ enum State {
     Head,
     /// In a written call; so many bytes of what is held hold no end of it.
     Call(usize),
+    /// In a Harmony message to a tool; so many bytes of what is held hold no end of it.
+    ToTool(usize),
 }
 
 impl Speech {
@@ -83,6 +87,8 @@ impl Speech {
         let rest = std::mem::take(&mut self.held);
         match self.state {
             State::Words | State::Call(_) => self.words(&rest, out),
+            // What ends the message is often taken for the end of the answer, and not sent.
+            State::ToTool(_) => self.tell_tool(&rest, out),
             State::Tagged | State::Channel | State::Head => {}
         }
         self.state = State::Words;
@@ -96,6 +102,7 @@ impl Speech {
             State::Channel => self.step_thought(&[ENDS[0], ENDS[1], ENDS[2], START], out),
             State::Head => self.step_head(out),
             State::Call(scanned) => self.step_call(scanned, out),
+            State::ToTool(scanned) => self.step_to_tool(scanned, out),
         }
     }
 
@@ -172,6 +179,10 @@ impl Speech {
     fn step_head(&mut self, out: &mut Vec<Said>) -> bool {
         if let Some(at) = self.held.find(MESSAGE).filter(|at| *at <= MAX_HEAD) {
             let head: String = self.held.drain(..at + MESSAGE.len()).collect();
+            if let Some(tool) = tool_in(&head) {
+                (self.tool, self.state) = (tool, State::ToTool(0));
+                return true;
+            }
             let channel = head.rsplit_once(CHANNEL).map(|(_, rest)| rest);
             let channel = channel.and_then(|c| c.split(|c: char| !c.is_alphanumeric()).next());
             let is_for_the_reader = channel.is_none_or(|channel| channel == "final");
@@ -213,6 +224,38 @@ impl Speech {
         true
     }
 
+    fn step_to_tool(&mut self, scanned: usize, out: &mut Vec<Said>) -> bool {
+        let longest = CHANNEL.len();
+        let from = self.held.floor_char_boundary(scanned.saturating_sub(longest));
+        let ends = ENDS.iter().chain([&START, &CHANNEL]);
+        let Some(at) = ends.filter_map(|end| self.held[from..].find(end)).min() else {
+            if self.held.len() > MAX_CALL {
+                self.held.clear();
+                self.state = State::Channel;
+                return false;
+            }
+            self.state = State::ToTool(self.held.len());
+            return false;
+        };
+        let text: String = self.held.drain(..from + at).collect();
+        self.state = State::Words;
+        self.tell_tool(&text, out);
+        true
+    }
+
+    /// A message to a tool is a call where it is JSON; else it is what the model thought of one.
+    fn tell_tool(&mut self, text: &str, out: &mut Vec<Said>) {
+        let name = std::mem::take(&mut self.tool);
+        let text = text.trim();
+        if is_object(text) {
+            out.push(Said::Call { name, arguments: text.to_owned() });
+        } else {
+            self.thought = true;
+            out.push(Said::Thought);
+        }
+        self.begun = false;
+    }
+
     fn words(&mut self, words: &str, out: &mut Vec<Said>) {
         let words = if self.begun { words } else { words.trim_start() };
         if words.is_empty() {
@@ -222,6 +265,13 @@ impl Speech {
         self.within_line = !words.ends_with(['\n', '\r']);
         out.push(Said::Words(words.to_owned()));
     }
+}
+
+/// The tool in the head of a Harmony message: `<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>`, also with the tool before the channel.
+fn tool_in(head: &str) -> Option<String> {
+    let name = head.split_once("to=functions.")?.1;
+    let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).unwrap_or(name.len());
+    (end > 0).then(|| name[..end].to_owned())
 }
 
 /// Whether `text` begins with `mark`, in any letter case.
@@ -356,6 +406,24 @@ mod tests {
             ("<tool_call>{\"name\":\"look\",\"argum", vec![words("{\"name\":\"look\",\"argum")]),
             ("<tool_call>{\"name\":\"look\"", vec![words("{\"name\":\"look\"")]),
             ("<tool_call>nonsense</tool_call>", vec![words("nonsense")]),
+            (
+                "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary to=functions.look <|constrain|>json<|message|>{\"a\":1}<|call|>",
+                vec![Said::Thought, call("look", "{\"a\":1}")],
+            ),
+            (
+                "<|start|>assistant to=functions.look<|channel|>commentary json<|message|>{\"a\": 1}",
+                vec![call("look", "{\"a\": 1}")],
+            ),
+            (
+                "<|channel|>commentary to=functions.look<|message|>{}<|call|><|start|>assistant<|channel|>final<|message|>So.",
+                vec![call("look", "{}"), words("So.")],
+            ),
+            ("<|channel|>commentary to=functions.look<|message|>{\"a\":", vec![Said::Thought]),
+            ("<|channel|>commentary to=functions.<|message|>{}<|call|>", vec![Said::Thought]),
+            (
+                "<|channel|>commentary to=browser.open<|message|>{}<|call|>So.",
+                vec![Said::Thought, words("So.")],
+            ),
         ];
         for (text, expected) in cases {
             for size in [1, 5, 1000] {
@@ -369,7 +437,7 @@ mod tests {
         fn pieces_make_no_difference_and_plain_words_stay_as_they_are(
             parts in prop::collection::vec(prop::sample::select(vec![
                 "<think>", "</think>", "<thought>", "<tool_call>", "</tool_call>", "<|channel|>", "final", "analysis",
-                "<|message|>", "<|end|>", "<|start|>", "<", "|", "é 🙂", "\n", "word ", "{\"name\":\"x\"}", "</",
+                "<|message|>", "<|end|>", "commentary to=functions.look ", "{}", "<|start|>", "<", "|", "é 🙂", "\n", "word ", "{\"name\":\"x\"}", "</",
             ]), 0..30),
             size in 1usize..9,
         ) {

@@ -216,7 +216,7 @@ impl Refusal {
                 "can't call tools with this model".into(),
                 format!(
                     "Choose a model with tools, or set `tools = false` under [providers.{}] in config.toml: then the open text itself is sent \
-                     with the question, cut at 24,000 characters. In the interface that is so already until it is closed: ask again.",
+                     with the question, cut at 24,000 characters. A question that has not begun to be answered goes so by itself.",
                     server.name()
                 ),
             );

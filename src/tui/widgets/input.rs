@@ -153,7 +153,8 @@ impl Input {
         } else {
             before.grapheme_indices(true).next_back().map(|(at, _)| at)
         };
-        last.unwrap_or(0)
+        // A word may begin within a grapheme.
+        self.boundary_at_or_before(last.unwrap_or(0))
     }
 
     /// Returns the end of the grapheme or word behind the cursor.
@@ -167,7 +168,12 @@ impl Input {
         } else {
             after.graphemes(true).next().map(str::len)
         };
-        self.cursor + end.unwrap_or(after.len())
+        self.boundary_at_or_after(self.cursor + end.unwrap_or(after.len()))
+    }
+
+    fn boundary_at_or_before(&self, offset: usize) -> usize {
+        let starts = self.text.grapheme_indices(true).map(|(at, _)| at);
+        starts.take_while(|at| *at <= offset).last().unwrap_or(0)
     }
 
     fn boundary_at_or_after(&self, offset: usize) -> usize {

@@ -101,6 +101,9 @@ impl Peek {
                 grouped(self.estimate.input_tokens)
             );
         }
+        for notice in &self.notices {
+            let _ = writeln!(out, "{}", safe_text::line(notice));
+        }
         if let Some(to) = &self.read_to {
             let _ = writeln!(out, "The board member reads blind, {}.", safe_text::line(&to.to_string()));
         }

@@ -153,17 +153,14 @@ fn left(out: &mut String, report: &Report) {
     }
     let _ = writeln!(out, "{}, {} bytes in all.", count(sent.requests, "request"), number(sent.bytes));
     for to in &sent.destinations {
-        let what = if to.purpose == Purpose::Embeddings { ", texts for searching by meaning" } else { "" };
+        let what = match to.purpose {
+            Purpose::Turn => format!(", {}", to.model),
+            Purpose::Embeddings => format!(", {}, texts for searching by meaning", to.model),
+            Purpose::Check => format!(", {}, a test of the connection", to.model),
+            Purpose::Models => ", the list of its models".to_owned(),
+        };
         let bytes = number(to.bytes);
-        line(
-            out,
-            &format!(
-                "{}, {}{what}: {}, {bytes} bytes",
-                to.destination,
-                to.model,
-                count(to.requests, "request")
-            ),
-        );
+        line(out, &format!("{}{what}: {}, {bytes} bytes", to.destination, count(to.requests, "request")));
     }
     if sent.no_end_recorded > 0 {
         let _ = writeln!(

@@ -119,6 +119,7 @@ impl Transcript {
             "selection": turn.selection,
             "answer": hide_markers(&turn.answer),
             "rounds": turn.rounds,
+            "notices": turn.notices,
             "tools": turn.tools,
             "proposals": proposals,
             "quotes": turn.quotes,
@@ -179,6 +180,9 @@ impl Transcript {
         let _ = writeln!(out, "\n### {} ({by}{tier})", member.name);
         if let Some(read_to) = &turn.read_to {
             let _ = writeln!(out, "\nRead blind, {read_to}.");
+        }
+        for notice in &turn.notices {
+            let _ = writeln!(out, "\n({notice})");
         }
         list(out, "Looked up:", turn.tools.iter().map(tool));
         let answer = hide_markers(&turn.answer);

@@ -1,0 +1,170 @@
+//! Servers that do not do what they were asked, and say so or not: a model without tools, and one that answers without looking.
+
+use serde_json::json;
+
+use super::book::Folders;
+use super::server::{Reply, Server};
+use super::{always, error};
+
+/// A server whose model takes no tools.
+fn toolless() -> Server {
+    Server::start(|_, body| {
+        if body.get("tools").is_some() {
+            Reply::Refuse(400, error("invalid", "registry/gemma does not support tools"))
+        } else {
+            Reply::Say("It is dark in there.")
+        }
+    })
+}
+
+fn settings(server: &Server, model: &str) -> String {
+    format!(
+        "[provider]\nname = \"lmstudio\"\n[providers.lmstudio]\nbase_url = \"{}\"\nmodel = \"{model}\"\n",
+        server.base
+    )
+}
+
+#[test]
+fn a_model_without_tools_gets_the_passage_in_the_same_turn_and_is_known_from_then_on() {
+    let folders = Folders::new();
+    let server = toolless();
+    folders.write("../config/config.toml", &settings(&server, "gemma"));
+    let ask = || folders.run(&["ask", "What is in the room?", "--chapter", "1", "--json"]).ok();
+    let first = ask();
+    let told = "gemma takes no tools: manuscript/01-the-lamp.md goes inline.";
+    assert_eq!(first.json()["answer"], "It is dark in there.");
+    assert_eq!((&first.json()["notices"], &first.json()["error"]), (&json!([told]), &json!(null)));
+    assert!(first.err.contains(told), "{}", first.err);
+    let bodies = || -> Vec<String> { server.received().into_iter().map(|r| r.raw).collect() };
+    let prose = "Nobody answered Mira.";
+    let shape = || -> Vec<(bool, bool)> {
+        bodies().iter().map(|body| (body.contains("\"tools\""), body.contains(prose))).collect()
+    };
+    assert_eq!(shape(), [(true, false), (false, true)]);
+    assert!(
+        !bodies()[1].contains("get_manuscript_context"),
+        "the prompt speaks of no tools: {}",
+        bodies()[1]
+    );
+
+    // Another run of the program knows it, also with what another model refused beside it.
+    let second = ask();
+    assert_eq!((shape().len(), shape()[2], &second.json()["notices"]), (3, (false, true), &json!([told])));
+    folders.write("../config/config.toml", &settings(&server, "llama"));
+    ask();
+    assert_eq!(shape()[3..], [(true, false), (false, true)], "what one model refuses another may take");
+    folders.write("../config/config.toml", &settings(&server, "gemma"));
+
+    // A damaged file costs one refusal, and a check asks how it is now.
+    let learned = folders.root().join("data/learned.json");
+    std::fs::write(&learned, "{\"v\":1,\"servers\":[{").unwrap();
+    ask();
+    assert_eq!(shape()[5..], [(true, false), (false, true)]);
+    folders.run(&["providers", "--check", "lmstudio", "--json"]);
+    assert_eq!(shape()[7..], [(true, false)]);
+
+    // What has tools by now is found out by a check.
+    let better = always(|| Reply::Call("ready", json!({})));
+    let settings = settings(&server, "gemma").replace(&server.base, &better.base);
+    let text = std::fs::read_to_string(&learned).unwrap().replace(&server.base, &better.base);
+    folders.write("../config/config.toml", &settings);
+    std::fs::write(&learned, text).unwrap();
+    let check = folders.run(&["providers", "--check", "lmstudio", "--json"]).ok();
+    assert_eq!(check.json()["tools"], true);
+    assert!(!std::fs::read_to_string(&learned).unwrap().contains(&better.base));
+}
+
+#[test]
+fn whether_tools_work_is_asked_anew_and_never_answered_inline() {
+    let folders = Folders::new();
+    let server = toolless();
+    folders.write("../config/config.toml", &settings(&server, "gemma"));
+    folders.run(&["ask", "What is in the room?"]).ok();
+    let asked = server.received().len();
+    let smoke = folders.run(&["ai", "tool-smoke", "--ask", "Who is Mira Okafor?", "--json"]);
+    assert_eq!(smoke.code, 3, "{}{}", smoke.out, smoke.err);
+    assert!(smoke.json()["error"]["message"].as_str().unwrap().contains("can't call tools"), "{}", smoke.out);
+    assert_eq!(server.received().len(), asked + 1);
+}
+
+#[test]
+fn what_a_server_refuses_is_learned_once() {
+    let folders = Folders::new();
+    let server = Server::start(|_, body| match body.get("tool_choice") {
+        Some(choice) if choice.is_object() => {
+            Reply::Refuse(400, json!({ "error": "Invalid tool_choice type: 'object'." }))
+        }
+        _ => Reply::Call("get_character_context", json!({ "name": "Mira Okafor" })),
+    });
+    folders.write("../config/config.toml", &settings(&server, "qwen").replace("lmstudio", "vllm"));
+    let choices = || -> Vec<bool> {
+        server.received().iter().map(|request| request.body["tool_choice"].is_object()).collect()
+    };
+    folders.run(&["ask", "Who is Mira Okafor?", "--rounds", "1"]);
+    assert_eq!(choices(), [true, false, false]);
+    folders.run(&["ask", "Who is Mira Okafor?", "--rounds", "1"]);
+    assert_eq!(choices(), [true, false, false, false, false], "in another run, too");
+}
+
+#[test]
+fn an_answer_that_came_without_looking_is_in_no_place_where_answers_are() {
+    for store in [true, false] {
+        let folders = Folders::new();
+        folders.write("../config/config.toml", &format!("[options]\nstore = {store}\n"));
+        let server = Server::start(|n, _| match n {
+            0 => Reply::Say("She is a pirate queen."),
+            _ => Reply::Say("She is the signals officer."),
+        });
+        let ran = folders.run_at(&server.base, &["ask", "Who is Mira Okafor?", "--json"]).ok();
+        let turn = ran.json();
+        assert_eq!(turn["answer"], "She is the signals officer.");
+        assert!(turn["notices"][0].as_str().unwrap().contains("without looking anything up"), "{turn}");
+        assert_eq!((&turn["tools"][0]["forced"], turn["tools"].as_array().unwrap().len()), (&json!(true), 1));
+        let second = &server.received()[1];
+        assert!(!second.raw.contains("pirate"), "{}", second.raw);
+        assert_eq!(second.body.get("previous_response_id").is_some(), store);
+        assert!(second.raw.contains("signals officer"), "what the program found");
+        let session = turn["session"].as_str().unwrap();
+        for verb in [
+            &["sessions", "show", session][..],
+            &["sessions", "show", session, "--json"],
+            &["sessions", "export", session, "--format", "md"],
+            &["sessions", "export", session, "--format", "json"],
+            &["sessions", "list", "--json"],
+        ] {
+            let shown = folders.run(verb).ok().out;
+            assert!(!shown.contains("pirate"), "{verb:?}: {shown}");
+            assert!(!verb.contains(&"export") || shown.contains("That first answer is not kept"), "{shown}");
+        }
+        assert_eq!(folders.run(&["sessions", "search", "pirate", "--json"]).ok().json(), json!([]));
+
+        let lines =
+            folders.run_at(&server.base, &["ask", "And her ship?", "--session", session, "--stream"]).ok();
+        assert!(lines.out.contains("signals officer"));
+        let third = server.received().pop().unwrap().raw;
+        assert!(!third.contains("pirate"), "{third}");
+    }
+}
+
+#[test]
+fn a_first_answer_that_is_not_kept_is_not_streamed() {
+    let folders = Folders::new();
+    let server =
+        Server::start(|n, _| Reply::Say(if n == 0 { "She is a pirate queen." } else { "An officer." }));
+    let ran = folders.run_at(&server.base, &["ask", "Who is Mira Okafor?", "--stream"]).ok();
+    assert!(!ran.out.contains("pirate") && ran.out.contains("An officer."), "{}", ran.out);
+    assert!(ran.out.contains("\"event\":\"notice\""), "{}", ran.out);
+
+    // Where the second request fails, the first answer is no answer either.
+    let broken = Server::start(|n, _| match n {
+        0 => Reply::Say("She is a pirate queen."),
+        _ => Reply::Refuse(400, error("x", "No.")),
+    });
+    let ran = folders.run_at(&broken.base, &["ask", "Who is Mira Okafor?", "--json"]);
+    assert_eq!((ran.code, ran.json()["answer"].as_str()), (3, Some("")));
+    // Where the first one breaks off, it is all there is, and marked as cut off.
+    let half = always(|| Reply::Break("She is a pi"));
+    let ran = folders.run_at(&half.base, &["ask", "Who is Mira Okafor?", "--json"]);
+    assert_eq!((ran.code, ran.json()["answer"].as_str()), (3, Some("She is a pi")));
+    assert_eq!(ran.json()["cut_off"], true);
+}

@@ -174,7 +174,7 @@ fn round(flood: Flood, runtime: &tokio::runtime::Runtime, is_trial: bool) {
         typing.join().unwrap();
     }
     told("with", &mut seen);
-    assert_eq!(stage.answer(), flood.text(), "no delta is lost");
+    assert!(stage.answer() == flood.text(), "a delta is lost, doubled or in another place");
     let grown = after.saturating_sub(before) / 1024;
     println!(
         "{:<10} {} KB before, {grown} KB more after a text of {} KB",

@@ -6,6 +6,7 @@
 mod ai;
 mod ask;
 mod codex;
+mod crash;
 mod demo;
 mod doctor;
 mod error;
@@ -119,6 +120,7 @@ fn no_book() -> CliError {
 
 /// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
+    crash::tell_only_where();
     let wants_json = std::env::args_os().skip(1).take_while(|a| a != "--").any(|a| a == "--json");
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

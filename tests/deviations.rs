@@ -11,8 +11,9 @@ use scritorio::providers::{Event, Options, Request, ToolChoice};
 use serde_json::json;
 
 /// Every file with what it comes to: thoughts, words, calls, and the end.
-const COMES_TO: [(&str, &str); 55] = [
+const COMES_TO: [(&str, &str); 61] = [
     ("arguments_empty.chat.sse", "list {} | ended"),
+    ("arguments_object.chat.sse", r#"look {"name":"Mira"} | ended"#),
     ("arguments_repeated.chat.sse", r#"look {"name":"Mira"} | ended"#),
     ("bom_and_no_space.chat.sse", "She left. | ended"),
     ("content_parts.chat.sse", "thinks | She left. | ended"),
@@ -25,6 +26,7 @@ const COMES_TO: [(&str, &str); 55] = [
     ("error_integer_code.chat.sse", "failed 500: context shift is disabled"),
     ("error_string.chat.sse", "failed: the model crashed"),
     ("failed.responses.sse", "failed: it broke"),
+    ("gateway_metadata.chat.sse", "She left. | ended"),
     ("groq_usage.chat.sse", "She left. | ended"),
     ("harmony_call_in_content.chat.sse", r#"thinks | look {"name":"Mira"} | ended"#),
     ("harmony_in_content.chat.sse", "thinks | She left. | ended"),
@@ -35,6 +37,7 @@ const COMES_TO: [(&str, &str); 55] = [
     ("lines_instead_of_events.chat.sse", "She left. | ended"),
     ("llamacpp.chat.sse", r#"get_weather { "city": "Paris" } | ended"#),
     ("llamacpp.responses.sse", r#"get_weather { "city": "Paris" } | ended"#),
+    ("llamacpp_limit.responses.sse", "ended, cut: max_output_tokens"),
     ("lmstudio_written_call.chat.sse", r#"look {"name":"Mira"} | ended"#),
     ("name_repeated.chat.sse", r#"look {"name":"Mira"} | ended"#),
     ("neither_id_nor_index.chat.sse", r#"look {"name":"Mira"} | look {"name":"Osric"} | ended"#),
@@ -42,6 +45,7 @@ const COMES_TO: [(&str, &str); 55] = [
     ("no_blank_lines.chat.sse", "She left. | ended"),
     ("no_done.chat.sse", "She left. | ended"),
     ("no_id.chat.sse", r#"look {"name":"Mira"} | ended"#),
+    ("no_index.chat.sse", r#"look {"name":"Mira"} | look {"name":"Osric"} | ended"#),
     ("no_line_end.ollama.ndjson", "She left. | ended"),
     ("official_doc_example.responses.sse", "Hi there! How can I assist you today? | ended"),
     ("old_function_call.chat.sse", r#"look {"name":"Mira"} | ended"#),
@@ -56,8 +60,10 @@ const COMES_TO: [(&str, &str); 55] = [
     ("quirk_service_tier_new.chat.sse", "xy | cut off"),
     ("quirk_unknown_event.responses.sse", "failed: m"),
     ("reasoning_content.chat.sse", "thinks | She left. | ended"),
+    ("reasoning_renamed.chat.sse", "thinks | She left. | ended"),
     ("refusal.chat.sse", "I won't say. | ended"),
     ("tail_with_another_index.chat.sse", r#"look {"name":"Mira"} | ended"#),
+    ("think_in_one_piece.chat.sse", "thinks | She left. | ended"),
     ("think_split.chat.sse", "thinks | She left. | ended"),
     ("think_without_opening.chat.sse", "thinks | She left. | ended"),
     ("thinks_and_calls.anthropic.sse", r#"thinks | I look. | look {"name": "Mira"} | ended"#),
@@ -109,7 +115,7 @@ fn request() -> Request {
         previous_response_id: None,
         tools: ["look", "list", "get_weather", "f"].map(tool).to_vec(),
         tool_choice: ToolChoice::Auto,
-        options: Options::default(),
+        options: Options { max_output_tokens: Some(1_000), ..Options::default() },
     }
 }
 

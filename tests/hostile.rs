@@ -407,3 +407,31 @@ fn a_file_in_an_old_encoding_is_read_and_never_rewritten() {
     assert!(refused.err.contains("not UTF-8") && refused.err.contains("Convert"), "{}", refused.err);
     assert_eq!(texts(&folders), before);
 }
+
+#[test]
+fn arguments_that_are_no_json_go_back_in_a_form_that_the_server_takes_with_what_is_wrong_with_them() {
+    const GARBLED: &str = r#"{"name": Mira"#;
+    // Items of the Responses API are repeated untouched; other servers read the arguments of a message, and would refuse these.
+    for (provider, settings, sent) in [
+        ("openai", "[options]\nstore = false\n[providers.openai]\n", GARBLED),
+        ("my-box", "[providers.my-box]\nmodel = 'm'\n", "{}"),
+    ] {
+        let folders = Folders::new();
+        let server = Server::hostile(|n, _| match n {
+            0 => Reply::Calls(vec![("get_character_context".into(), GARBLED.into())]),
+            _ => Reply::Say("I see."),
+        });
+        folders.write("../config/config.toml", &format!("{settings}base_url = '{}'\n", server.base));
+        let question = ["ask", "Who is she?", "--provider", provider, "--json"];
+        let turn = ran(folders.command(&question).env("OPENAI_API_KEY", KEY)).ok().json();
+        assert_eq!((&turn["answer"], &turn["tools"][0]["status"]), (&json!("I see."), &json!("failed")));
+        let body = &server.received()[1].body;
+        let items = [&body["input"], &body["messages"]].into_iter().find_map(Value::as_array).unwrap();
+        let function = |item: &Value| match &item["tool_calls"][0]["function"]["arguments"] {
+            Value::Null => item["arguments"].as_str().map(str::to_owned),
+            arguments => arguments.as_str().map(str::to_owned),
+        };
+        assert_eq!(items.iter().find_map(function).as_deref(), Some(sent), "{provider}");
+        assert!(items.last().unwrap().to_string().contains("they are not JSON"), "{provider}");
+    }
+}

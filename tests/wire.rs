@@ -9,8 +9,6 @@
 
 #[path = "support/book.rs"]
 mod book;
-#[path = "support/schema.rs"]
-mod schema;
 #[path = "support/server.rs"]
 mod server;
 
@@ -18,6 +16,7 @@ use std::collections::BTreeSet;
 
 use book::{Folders, KEY};
 use serde_json::{Map, Value, json};
+use server::bodies::{From, schema, take};
 use server::{Reply, Server};
 
 /// All fields that the program may send.
@@ -234,7 +233,9 @@ fn what_the_prompt_verb_shows_is_valid_too() {
     let body = folders.run(&[&asked[..], &["--format", "responses"]].concat()).ok().json();
     check(&body).unwrap();
     let chat = folders.run(&[&asked[..], &["--format", "chat"]].concat()).ok().json();
-    schema::chat(&chat).unwrap();
+    for (api, shown) in [("responses", &body), ("chat", &chat)] {
+        take(api, &shown.to_string(), From::Model).unwrap();
+    }
     for tool in chat["tools"].as_array().unwrap() {
         assert_eq!((&tool["type"], &tool["function"]["strict"]), (&json!("function"), &json!(true)));
         strict(&tool["function"]["parameters"]).unwrap();

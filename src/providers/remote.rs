@@ -1051,7 +1051,7 @@ mod tests {
         request.fresh = 0;
         for at in [3, 1] {
             // One in an earlier turn, one in this one.
-            let raw = json!({ "type": "reasoning", "id": "rs", "encrypted_content": "x" });
+            let raw = json!({ "type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "x" });
             request.items.insert(at, Item::Raw(raw));
         }
         request.question += 1;

@@ -34,7 +34,7 @@ impl Wire for Responses {
         body::whole_conversation(request, can)
     }
 
-    fn reader(&self, _request: &Request, _can: &Abilities) -> Box<dyn Reader> {
-        Box::new(assembly::Assembly::default())
+    fn reader(&self, request: &Request, can: &Abilities) -> Box<dyn Reader> {
+        Box::new(assembly::Assembly::within(body::output_limit(request, can)))
     }
 }

@@ -1,4 +1,5 @@
-//! The interface without a terminal: the same state, the same update, the same drawing, into memory. For benchmarks.
+//! The interface without a terminal: the same state, the same update, the same drawing, into memory. For benchmarks, and for
+//! tests of everything between a server and the screen.
 
 use std::time::{Duration, Instant};
 
@@ -58,20 +59,40 @@ impl Stage {
         let _ = update(&mut self.app, Msg::Conversation(session.clone(), all, 0));
     }
 
-    /// Begins a turn whose answer streams in.
+    /// Begins a turn whose answer streams in by [`Stage::stream`].
     pub fn begin(&mut self) {
+        self.begin_as(self.turn.clone());
+    }
+
+    /// Begins the turn with this identity.
+    pub fn begin_as(&mut self, turn: TurnId) {
         for earlier in self.app.chat.turns.iter_mut().filter(|t| t.state.is_live()) {
             earlier.state = super::conversation::State::Done;
         }
         let view = super::conversation::TurnView::asked(String::new(), "Go on.".to_owned(), None);
         self.app.chat.turns.push(view);
-        let _ = update(&mut self.app, Msg::Began(self.turn.clone(), SessionId::mint()));
+        let _ = update(&mut self.app, Msg::Began(turn, SessionId::mint()));
     }
 
     /// Lets words of the running answer arrive.
     pub fn stream(&mut self, words: &str) {
         let kind = TurnEventKind::Text(words.to_owned());
-        let _ = update(&mut self.app, Msg::Turn(Box::new(TurnEvent { turn: self.turn.clone(), kind })));
+        self.event(TurnEvent { turn: self.turn.clone(), kind });
+    }
+
+    /// Lets something of a turn happen. What it asks of the outside is left undone.
+    pub fn event(&mut self, event: TurnEvent) {
+        let _ = update(&mut self.app, Msg::Turn(Box::new(event)));
+    }
+
+    /// Takes a turn as it was kept.
+    pub fn finished(&mut self, finished: Finished) {
+        let _ = update(&mut self.app, Msg::Finished(Box::new(finished)));
+    }
+
+    /// Returns the words of the last answer, as far as they have arrived.
+    pub fn answer(&self) -> &str {
+        self.app.chat.turns.last().map_or("", |turn| turn.raw.as_str())
     }
 
     /// Opens a proposal for one file, as if its texts had been compared in the background just now. Returns how long that took.

@@ -3,16 +3,17 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use scritorio::agent::event::{Ended, TurnEventKind};
 use scritorio::agent::{FirstRound, TurnSetup, driver};
 use scritorio::canon::index::{Index, LaterIndex};
 use scritorio::domain::book::Book;
-use scritorio::domain::conversation::{ToolStatus, TurnStatus};
+use scritorio::domain::conversation::{Failure, ToolStatus, TurnStatus};
 use scritorio::domain::ids::{SessionId, TurnId};
-use scritorio::providers::Options;
 use scritorio::providers::client::{ApiKey, Client, Timeouts};
 use scritorio::providers::remote::Remote;
+use scritorio::providers::{Item, Noted, Options, Sending, Witness};
 use scritorio::tools::{Desk, ReadTool, Reading, Registry, Seen, ToolError};
 use serde::Deserialize;
 use serde_json::json;
@@ -208,4 +209,87 @@ async fn while_it_waits_to_ask_again() {
     let server = Server::start(move |_, _| busy());
     let waits = |kind: &TurnEventKind| matches!(kind, TurnEventKind::Retry(retry) if retry.wait == Duration::from_secs(100));
     ends_at_once("retry", || setup(&server.base, Registry::canon_only()), &waits, || {}).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_the_keychain_is_asked_for_the_key() {
+    let server = Server::start(|_, _| Reply::Silence);
+    let (begun, asked_for) = mpsc::channel();
+    let releases = Mutex::new(vec![]);
+    let turn = || {
+        let (release, blocked) = mpsc::channel::<()>();
+        releases.lock().unwrap().push(release);
+        let (begun, blocked) = (begun.clone(), Mutex::new(blocked));
+        let key = ApiKey::from_fn(move || {
+            begun.send(()).unwrap();
+            // A dialogue of the system that nobody answers.
+            let _ = blocked.lock().unwrap().recv();
+            Some("key-0123456789".into())
+        });
+        let client = Client::new(Timeouts::default()).unwrap();
+        let provider = Arc::new(Remote::openai(client, Some(&server.base), key).unwrap());
+        TurnSetup { provider, ..setup(&server.base, Registry::canon_only()) }
+    };
+    let reached = || asked_for.recv_timeout(Duration::from_secs(20)).unwrap();
+    ends_at_once("keychain", turn, &asked, reached).await;
+    // The key comes after all, and nobody is there any more to send it.
+    drop(releases);
+    let headers = || setup(&server.base, Registry::canon_only());
+    ends_at_once("the turn after it", headers, &asked, || server.wait()).await;
+    let heads = server.received().into_iter().map(|request| request.head.to_lowercase());
+    assert!(heads.into_iter().all(|head| !head.contains("key-0123456789")));
+}
+
+/// Notes for ever what is about to leave.
+struct Slow(mpsc::Sender<()>);
+
+impl Witness for Slow {
+    fn sending<'a>(&'a self, _: Sending<'a>) -> BoxFuture<'a, Result<Noted, Failure>> {
+        self.0.send(()).unwrap();
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_it_is_noted_what_leaves() {
+    let server = Server::start(|_, _| Reply::Silence);
+    let (begun, noting) = mpsc::channel();
+    let turn = || TurnSetup {
+        witness: Arc::new(Slow(begun.clone())),
+        ..setup(&server.base, Registry::canon_only())
+    };
+    let reached = || noting.recv_timeout(Duration::from_secs(20)).unwrap();
+    ends_at_once("ledger", turn, &asked, reached).await;
+    assert!(server.received().is_empty(), "what was not noted was not sent");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_it_is_asked_again_on_the_default_tier() {
+    let full = || refused(429, "", &error("resource_unavailable", "Resource Unavailable"));
+    let server =
+        Server::start(move |_, body| if body["service_tier"] == "flex" { full() } else { Reply::Silence });
+    let turn = || {
+        let options = Options { service_tier: Some("flex".into()), ..Options::default() };
+        TurnSetup { options, ..setup(&server.base, Registry::canon_only()) }
+    };
+    let falls_back = |kind: &TurnEventKind| matches!(kind, TurnEventKind::Retry(_));
+    // Both requests have arrived: the one that was refused, and the one that is never answered.
+    let reached = || [(); 2].into_iter().for_each(|()| server.wait());
+    ends_at_once("flex", turn, &falls_back, reached).await;
+    let tiers: Vec<_> = server.received().iter().map(|r| r.body["service_tier"].clone()).collect();
+    assert_eq!(tiers[..2], ["flex", "auto"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_it_is_asked_without_its_oldest_turns() {
+    let long = || refused(400, "", &error("context_length_exceeded", "maximum context length is 8 tokens"));
+    let server = Server::start(move |n, _| if n.is_multiple_of(2) { long() } else { Reply::Silence });
+    let turn = || {
+        let told = |words: &str| [Item::Author(format!("{words}?")), Item::Persona(words.into())];
+        let history = ["Once", "Twice"].into_iter().flat_map(told).collect();
+        TurnSetup { history, ..setup(&server.base, Registry::canon_only()) }
+    };
+    let shortens = |kind: &TurnEventKind| matches!(kind, TurnEventKind::Retry(_));
+    let reached = || [(); 2].into_iter().for_each(|()| server.wait());
+    ends_at_once("context", turn, &shortens, reached).await;
 }

@@ -17,8 +17,21 @@ pub const CHAPTER: &str = "# Chapter 1: The Lamp\n\nMira Okafor noticed the lamp
 /// The words that stand for a key in tests. They must turn up nowhere.
 pub const KEY: &str = "sk-test-0123456789abcdef";
 
+/// Folders of a test. Dropping them looks for the key in every file.
 pub struct Folders {
     folder: tempfile::TempDir,
+}
+
+impl Drop for Folders {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        for (path, bytes) in self.files() {
+            let holds = bytes.windows(KEY.len()).any(|part| part == KEY.as_bytes());
+            assert!(!holds, "the key is in {}", path.display());
+        }
+    }
 }
 
 /// What came out of a run.
@@ -114,13 +127,18 @@ impl Folders {
     }
 }
 
+/// Runs to the end. Whatever the program is asked, it never says the key, and never crashes.
+#[track_caller]
 pub fn ran(command: &mut Command) -> Ran {
     let output = command.output().unwrap();
-    Ran {
+    let ran = Ran {
         code: output.status.code().unwrap_or(-1),
         out: String::from_utf8(output.stdout).unwrap(),
         err: String::from_utf8(output.stderr).unwrap(),
-    }
+    };
+    assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY), "the key was said: {}{}", ran.out, ran.err);
+    assert!(!ran.err.contains("scritorio has a fault"), "{}", ran.err);
+    ran
 }
 
 impl Ran {

@@ -10,6 +10,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use bodies::From;
+
+#[path = "bodies.rs"]
+pub mod bodies;
+
 /// What the server does with a request.
 pub enum Reply {
     /// Answers with words.
@@ -32,6 +37,8 @@ pub enum Reply {
     Drip,
     /// Answers with words, and never hangs up.
     SayAndStay(&'static str),
+    /// Begins to play another answer, falls silent after so many bytes, and says so: see [`Server::fell_silent`].
+    First(usize, Box<Reply>),
 }
 
 /// A request as it arrived.
@@ -44,21 +51,35 @@ pub struct Received {
     pub raw: String,
 }
 
-/// A running server. Its thread ends with the test's process.
+/// A running server. Its thread ends with the test's process. Dropping it checks every body that it got of OpenAI's APIs.
 pub struct Server {
     pub base: String,
     received: Arc<Mutex<Vec<Received>>>,
+    /// Bodies that break a rule of their API.
+    broken: Arc<Mutex<Vec<String>>>,
     arrived: Receiver<()>,
+    silent: Receiver<()>,
 }
 
 impl Server {
     /// Starts a server; `reply` is asked with the number of the request, from 0, and its body.
     pub fn start(reply: impl Fn(usize, &Value) -> Reply + Send + 'static) -> Self {
+        Self::playing(From::Model, reply)
+    }
+
+    /// Starts a server whose model says what none of OpenAI's does: what is sent back of it is not held against the types of the API.
+    pub fn hostile(reply: impl Fn(usize, &Value) -> Reply + Send + 'static) -> Self {
+        Self::playing(From::HostileModel, reply)
+    }
+
+    fn playing(from: From, reply: impl Fn(usize, &Value) -> Reply + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}/v1", listener.local_addr().unwrap());
         let received: Arc<Mutex<Vec<Received>>> = Arc::default();
+        let broken: Arc<Mutex<Vec<String>>> = Arc::default();
         let (send, arrived) = channel();
-        let log = Arc::clone(&received);
+        let (fall_silent, silent_at) = channel();
+        let (log, rules) = (Arc::clone(&received), Arc::clone(&broken));
         std::thread::spawn(move || {
             let mut silent = vec![];
             for stream in listener.incoming() {
@@ -66,6 +87,8 @@ impl Server {
                 let Some(request) = read(&stream) else { continue };
                 let n = log.lock().unwrap().len();
                 let wire = Wire::of(&request.head);
+                rules.lock().unwrap().extend(bodies::arrived(&request.head, &request.raw, from).err());
+                rules.lock().unwrap().extend(key_in_body(&request));
                 let answer = reply(n, &request.body);
                 log.lock().unwrap().push(request);
                 let _ = send.send(());
@@ -81,6 +104,12 @@ impl Server {
                         let _ = stream.write_all(format!("{head}{body}").as_bytes());
                         silent.push(stream);
                     }
+                    Reply::First(bytes, whole) => {
+                        let whole = play(n, &whole, wire);
+                        let _ = stream.write_all(&whole[..bytes.min(whole.len())]);
+                        silent.push(stream);
+                        let _ = fall_silent.send(());
+                    }
                     Reply::Break(words) => drop(stream.write_all(&begin(n, words))),
                     Reply::Bytes(bytes) => drop(stream.write_all(&bytes)),
                     Reply::Drip => {
@@ -91,7 +120,7 @@ impl Server {
                 }
             }
         });
-        Self { base, received, arrived }
+        Self { base, received, broken, arrived, silent: silent_at }
     }
 
     /// Returns the requests so far.
@@ -102,6 +131,37 @@ impl Server {
     /// Waits for the next request.
     pub fn wait(&self) {
         self.arrived.recv_timeout(Duration::from_secs(20)).expect("no request arrived");
+    }
+
+    /// Waits until an answer that is played in part has been played so far.
+    pub fn fell_silent(&self) {
+        self.silent.recv_timeout(Duration::from_secs(20)).expect("no answer was begun");
+    }
+}
+
+/// Tells of a key that stands elsewhere than in its header.
+fn key_in_body(request: &Received) -> Option<String> {
+    let header = |line: &str| {
+        let (name, value) = line.split_once(':')?;
+        let is_key = ["authorization", "x-api-key", "api-key"].contains(&name.to_ascii_lowercase().as_str());
+        is_key.then(|| value.trim().trim_start_matches("Bearer ").to_owned())
+    };
+    let key = request.head.lines().find_map(header)?;
+    let stands = !key.is_empty() && request.raw.contains(&key);
+    stands.then(|| format!("the key is in the body: {}", request.raw))
+}
+
+/// Returns the length in bytes of the `n`th answer of the Responses API, if it is this.
+pub fn length(n: usize, reply: &Reply) -> usize {
+    play(n, reply, Wire::Responses).len()
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let broken = self.broken.lock().unwrap();
+            assert!(broken.is_empty(), "a request that its API would refuse: {}", broken.join("\n"));
+        }
     }
 }
 

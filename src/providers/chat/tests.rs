@@ -17,7 +17,9 @@ use crate::providers::{Event, Exchange, Item, Options, Provider, Request, ToolCh
 const ANSWER: &str = "data: {\"id\":\"x\",\"choices\":[{\"delta\":{\"content\":\"Yes.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
 fn request() -> Request {
-    let tool = |name: &str| json!({ "type": "function", "name": name, "description": "d", "parameters": {}, "strict": true });
+    let nothing =
+        json!({ "type": "object", "properties": {}, "additionalProperties": false, "required": [] });
+    let tool = |name: &str| json!({ "type": "function", "name": name, "description": "d", "parameters": nothing, "strict": true });
     Request {
         model: "m".into(),
         instructions: "Be brief.".into(),

@@ -1,6 +1,7 @@
 //! A server for tests: plays a script of bytes on a loopback socket, one script for each connection, and records what it was asked.
 //!
-//! It never waits by the clock: it answers at once, or stays silent until the other side hangs up.
+//! It never waits by the clock: it answers at once, or stays silent until the other side hangs up. Dropping it checks every body that
+//! it got of OpenAI's APIs.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,6 +9,11 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
+
+use bodies::From;
+
+#[path = "../../../tests/support/bodies.rs"]
+mod bodies;
 
 /// What a connection is answered.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -69,6 +75,7 @@ pub struct Replayer {
     /// Address up to `/v1`.
     pub base: String,
     recorded: Arc<Mutex<Vec<Recorded>>>,
+    broken: Arc<Mutex<Vec<String>>>,
     asked: mpsc::UnboundedReceiver<()>,
     hung_up: mpsc::UnboundedReceiver<()>,
 }
@@ -79,17 +86,19 @@ impl Replayer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}/v1", listener.local_addr().unwrap());
         let recorded = Arc::new(Mutex::new(vec![]));
+        let broken: Arc<Mutex<Vec<String>>> = Arc::default();
         let (closing, hung_up) = mpsc::unbounded_channel();
         let (asking, asked) = mpsc::unbounded_channel();
-        let (scripts, record): (Vec<_>, _) = (scripts.into_iter().collect(), Arc::clone(&recorded));
+        let scripts: Vec<_> = scripts.into_iter().collect();
+        let (record, rules) = (Arc::clone(&recorded), Arc::clone(&broken));
         tokio::spawn(async move {
             for script in scripts {
                 let (socket, _) = listener.accept().await.unwrap();
                 socket.set_nodelay(true).unwrap();
-                play(socket, script, &record, [&asking, &closing]).await;
+                play(socket, script, (&record, &rules), [&asking, &closing]).await;
             }
         });
-        Self { base, recorded, asked, hung_up }
+        Self { base, recorded, broken, asked, hung_up }
     }
 
     /// Returns what was asked so far.
@@ -108,13 +117,23 @@ impl Replayer {
     }
 }
 
+impl Drop for Replayer {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let broken = self.broken.lock().unwrap();
+            assert!(broken.is_empty(), "a request that its API would refuse: {}", broken.join("\n"));
+        }
+    }
+}
+
 async fn play(
     mut socket: TcpStream,
     script: Script,
-    record: &Mutex<Vec<Recorded>>,
+    (record, rules): (&Mutex<Vec<Recorded>>, &Mutex<Vec<String>>),
     [asking, closing]: [&mpsc::UnboundedSender<()>; 2],
 ) {
-    let Some(request) = read(&mut socket).await else { return };
+    let Some((request, raw)) = read(&mut socket).await else { return };
+    rules.lock().unwrap().extend(bodies::arrived(&request.head, &raw, From::Model).err());
     record.lock().unwrap().push(request);
     // The test may have all it wants by now and be gone.
     let _ = asking.send(());
@@ -130,7 +149,8 @@ async fn play(
     }
 }
 
-async fn read(socket: &mut TcpStream) -> Option<Recorded> {
+/// Reads a request, and gives the text of its body too.
+async fn read(socket: &mut TcpStream) -> Option<(Recorded, String)> {
     let mut bytes = vec![];
     loop {
         if socket.read_buf(&mut bytes).await.ok()? == 0 {
@@ -141,7 +161,8 @@ async fn read(socket: &mut TcpStream) -> Option<Recorded> {
         let length =
             head.lines().find_map(|l| l.to_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
         if body.len() >= length.unwrap_or(0) {
-            return Some(Recorded { head, body: serde_json::from_slice(body).unwrap_or_default() });
+            let raw = String::from_utf8_lossy(body).into_owned();
+            return Some((Recorded { head, body: serde_json::from_slice(body).unwrap_or_default() }, raw));
         }
     }
 }

@@ -28,6 +28,8 @@ pub struct Assembly {
     thinking: bool,
     /// Calls whose arguments are no JSON: the end says whether they were cut off.
     garbled: Vec<[Event; 2]>,
+    /// The most tokens that were asked for.
+    limit: Option<u32>,
 }
 
 /// A call whose arguments are arriving.
@@ -71,6 +73,11 @@ impl Reader for Assembly {
 }
 
 impl Assembly {
+    /// Begins an answer that may have so many tokens.
+    pub fn within(limit: Option<u32>) -> Self {
+        Self { limit, ..Self::default() }
+    }
+
     fn event(&mut self, event: &Value) -> Progress {
         let response = event.get("response").unwrap_or(&Value::Null);
         let kind = str_of(event, "type").unwrap_or_default();
@@ -267,7 +274,10 @@ impl Assembly {
 
     /// The terminal event: what did not come as a whole item before is taken from the response itself.
     fn finish(&mut self, response: &Value, incomplete: bool) -> Progress {
-        let before = self.items;
+        let (before, usage) = (self.items, usage(response));
+        // llama.cpp calls an answer completed that has reached its limit. One beyond it is of a server that knows no limit.
+        let is_full = self.limit.is_some_and(|most| usage.output_tokens == Some(u64::from(most)));
+        let incomplete = incomplete || is_full;
         for item in response.get("output").and_then(Value::as_array).into_iter().flatten() {
             let seen = match str_of(item, "id").or_else(|| str_of(item, "call_id")) {
                 Some(id) => self.done.contains(id),
@@ -290,13 +300,10 @@ impl Assembly {
         if let Some(tier) = str_of(response, "service_tier") {
             self.events.push(Event::Tier(tier.to_owned()));
         }
-        let why = || {
-            response.get("incomplete_details").and_then(|d| str_of(d, "reason")).unwrap_or("unknown reason")
-        };
-        self.events.push(Event::Finished {
-            usage: usage(response),
-            truncated: incomplete.then(|| why().to_owned()),
-        });
+        let unsaid = if is_full { "max_output_tokens" } else { "unknown reason" };
+        let why = || response.get("incomplete_details").and_then(|d| str_of(d, "reason")).unwrap_or(unsaid);
+        let truncated = incomplete.then(|| why().to_owned());
+        self.events.push(Event::Finished { usage, truncated });
         Progress::Ended
     }
 }

@@ -67,8 +67,7 @@ fn assemble(request: &Request, can: &Abilities, input: Value, previous: Option<&
         put("tool_choice", tool_choice(&request.tool_choice, can.tool_choice));
         put("parallel_tool_calls", can.parallel_switch.then(|| false.into()));
     }
-    let limit = options.max_output_tokens.or(can.output_limit);
-    put("max_output_tokens", limit.map(|most| most.max(MIN_OUTPUT_TOKENS).into()));
+    put("max_output_tokens", output_limit(request, can).map(Into::into));
     let effort = options.reasoning_effort.as_ref().filter(|_| can.reasoning_effort);
     put("reasoning", effort.map(|effort| json!({ "effort": effort })));
     let verbosity = options.verbosity.as_deref().filter(|_| can.verbosity);
@@ -78,6 +77,12 @@ fn assemble(request: &Request, can: &Abilities, input: Value, previous: Option<&
     put("stream", Some(true.into()));
     put("include", (!store && can.encrypted_reasoning).then(|| json!(["reasoning.encrypted_content"])));
     Value::Object(body)
+}
+
+/// Returns the most tokens that the answer may have, where it has a limit.
+pub fn output_limit(request: &Request, can: &Abilities) -> Option<u32> {
+    let limit = request.options.max_output_tokens.or(can.output_limit);
+    limit.map(|most| most.max(MIN_OUTPUT_TOKENS))
 }
 
 fn tool_choice(choice: &ToolChoice, forcing: Forcing) -> Option<Value> {

@@ -77,14 +77,25 @@ pub fn render(source: &str, width: u16, theme: &Theme, marks: &[Mark]) -> Render
     Rendered { lines: layout.lines, marks: layout.marks }
 }
 
+/// Bytes of an open paragraph from which on only its end is laid out again.
+const LONG: usize = 4 * 1024;
+
+/// Bytes at the end of such a paragraph that stay open.
+const END: usize = 1024;
+
+/// Rows that are tried.
+const ROWS: usize = 8;
+
 /// Markdown that is still arriving. Blocks that can't change any more are laid out once and kept, so that a delta costs what the
-/// last block costs, however long the answer is.
+/// last block costs, however long the answer is. A paragraph without an end is kept by rows.
 #[derive(Debug, Clone, Default)]
 pub struct Streaming {
     source: String,
     lines: Vec<Line<'static>>,
     /// Bytes and rows that are finished.
     finished: (usize, usize),
+    /// What comes next goes on with the paragraph of the last finished row.
+    goes_on: bool,
     /// Width and theme of the rows; `None` before the first.
     laid: Option<(u16, Theme)>,
     /// Whether text has arrived since.
@@ -127,7 +138,7 @@ impl Streaming {
     pub fn lines(&mut self, width: u16, theme: &Theme) -> &[Line<'static>] {
         if self.laid.as_ref().is_none_or(|(w, t)| *w != width || t != theme) {
             self.laid = Some((width, theme.clone()));
-            self.finished = (0, 0);
+            (self.finished, self.goes_on) = ((0, 0), false);
             self.dirty = true;
         }
         if std::mem::take(&mut self.dirty) {
@@ -144,13 +155,43 @@ impl Streaming {
         }
         let open = &self.source[bytes..];
         let mut layout = Layout::new(theme, usize::from(width), std::mem::take(&mut self.lines));
+        let (goes_on, mut paragraph) = (self.goes_on, None);
         for (i, top) in parse::parse(open, theme, &[]).iter().enumerate() {
             if i > 0 && begins_for_good(open, top.start) {
-                self.finished = (bytes + top.start, layout.lines.len());
+                (self.finished, self.goes_on) = ((bytes + top.start, layout.lines.len()), false);
             }
-            layout.top(&top.block);
+            let is_more = i == 0 && goes_on;
+            let first_row = layout.lines.len() + usize::from(!is_more && !layout.lines.is_empty());
+            paragraph =
+                matches!(top.block, parse::Block::Paragraph(_)).then_some((bytes + top.start, first_row));
+            if is_more { layout.more(&top.block) } else { layout.top(&top.block) }
         }
         self.lines = layout.lines;
+        if let Some((start, first_row)) = paragraph.filter(|(start, _)| self.source.len() - start > LONG) {
+            self.keep_rows(start, first_row, width, theme);
+        }
+    }
+
+    /// Keeps the rows of a long paragraph that is still open, but for the last ones. A row is as it will be unless emphasis that is open there
+    /// is closed much later; the whole answer is laid out anew when it is there.
+    fn keep_rows(&mut self, start: usize, first_row: usize, width: u16, theme: &Theme) {
+        let Some(words) = self.source.get(start..self.source.floor_char_boundary(self.source.len() - END))
+        else {
+            return;
+        };
+        let rows = render(words, width, theme, &[]).lines;
+        let mut kept = words;
+        // The next layout can begin where a row begins, at a word, which begins no other block. Rows with marks in them can't be told in the source.
+        for (before, row) in rows.iter().enumerate().skip(1).rev().take(ROWS) {
+            let Some(rest) = kept.trim_end().strip_suffix(row.to_string().trim_end()) else { return };
+            kept = rest;
+            if self.source[start + kept.len()..].starts_with(char::is_alphabetic) {
+                if self.lines.get(first_row..first_row + before) == rows.get(..before) {
+                    (self.finished, self.goes_on) = ((start + kept.len(), first_row + before), true);
+                }
+                return;
+            }
+        }
     }
 }
 
@@ -366,6 +407,38 @@ Bo   │   7 │";
         let source = stream.source().to_owned();
         for width in [60, 30] {
             assert_eq!(stream.lines(width, &theme), render(&source, width, &theme, &[]).lines);
+        }
+    }
+
+    #[test]
+    fn a_stream_lays_out_only_the_end_of_a_paragraph_without_an_end() {
+        let theme = Theme::default();
+        for (word, after) in [("lamp", "\n\nAnother *one*."), ("日本語", "\n===\n"), ("- 7", "")] {
+            let (mut stream, mut source) = (Streaming::default(), String::from("Before.\n\n"));
+            stream.push(&source);
+            let mut most = 0;
+            for n in 0..3_000 {
+                let mark = if n % 7 == 0 { "**" } else { "" };
+                let delta = format!("{mark}{word}{mark} a{n}{} \u{201c}so\u{201d} ", "z".repeat(n % 5));
+                source += &delta;
+                stream.push(&delta);
+                if n % 5 == 0 {
+                    stream.lines(60, &theme);
+                    most = most.max(source.len() - stream.finished.0);
+                }
+            }
+            assert_eq!(stream.lines(60, &theme), render(&source, 60, &theme, &[]).lines);
+            assert!(most < 3 * LONG, "{word}: {most} bytes were open");
+            source += after;
+            stream.push(after);
+            let whole = render(&source, 60, &theme, &[]).lines;
+            let shown = stream.lines(60, &theme);
+            if after.starts_with("\n\n") {
+                assert_eq!(shown, whole);
+            }
+            for width in [30, 61] {
+                assert_eq!(stream.lines(width, &theme), render(&source, width, &theme, &[]).lines);
+            }
         }
     }
 

@@ -57,6 +57,11 @@ impl<'a> Layout<'a> {
         self.below(block, &mut Prefix::default(), !self.lines.is_empty());
     }
 
+    /// Adds a block that goes on with the last row's.
+    pub fn more(&mut self, block: &Block) {
+        self.below(block, &mut Prefix::default(), false);
+    }
+
     /// Adds blocks one below the other, `apart` or not.
     fn blocks(&mut self, blocks: &[Block], prefix: &mut Prefix, apart: bool) {
         for (i, block) in blocks.iter().enumerate() {

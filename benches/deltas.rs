@@ -135,9 +135,15 @@ fn main() {
     // What `cargo bench` and `cargo test --benches` add.
     let is_trial = std::env::args().any(|argument| argument == "--test");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    for (name, paragraph) in [("paragraphs of 60 deltas", 60), ("one paragraph without an end", usize::MAX)] {
-        let flood =
-            Flood { deltas: if is_trial { 100 } else { 100_000 }, in_a_millisecond: Some(10), paragraph };
+    // The same text in few deltas tells what of the memory is the text's and what the deltas'.
+    let kinds = [
+        ("paragraphs of 60 words", 60, 1),
+        ("one paragraph without an end", usize::MAX, 1),
+        ("paragraphs of 60 words, a tenth as many deltas", 60, 10),
+    ];
+    for (name, paragraph, words) in kinds {
+        let deltas = if is_trial { 100 } else { 100_000 } / words;
+        let flood = Flood { deltas, words, in_a_millisecond: Some(10 / words), paragraph };
         println!("{name}, a text of {} KB in all", flood.text().len() / 1000);
         for _ in 0..if is_trial { 1 } else { ROUNDS } {
             round(flood, &runtime, is_trial);

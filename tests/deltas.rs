@@ -15,7 +15,7 @@ use scritorio::workbench::ask::Ask;
 const SIZE: (u16, u16) = (120, 40);
 
 /// Ten seconds of ten thousand a second, as fast as they are taken.
-const FLOOD: Flood = Flood { deltas: 100_000, in_a_millisecond: None, paragraph: 60 };
+const FLOOD: Flood = Flood { deltas: 100_000, words: 1, in_a_millisecond: None, paragraph: 60 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_a_hundred_thousand_deltas_none_is_lost_on_the_way_to_the_screen_and_to_the_disk() {

@@ -15,16 +15,19 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, Copy)]
 pub struct Flood {
     pub deltas: usize,
+    /// Words in each.
+    pub words: usize,
     /// How many are sent in each millisecond; `None`: as fast as they are taken.
     pub in_a_millisecond: Option<usize>,
-    /// After how many of them a paragraph ends.
+    /// After how many words a paragraph ends.
     pub paragraph: usize,
 }
 
 impl Flood {
-    /// The `n`th delta: a word that no other has, so that none can be missing, doubled or in another place.
+    /// The `n`th delta, of words that no other has, so that none can be missing, doubled or in another place.
     pub fn delta(self, n: usize) -> String {
-        format!("w{n:x}{}", if (n + 1).is_multiple_of(self.paragraph) { ".\n\n" } else { " " })
+        let end = |word: usize| if (word + 1).is_multiple_of(self.paragraph) { ".\n\n" } else { " " };
+        (n * self.words..(n + 1) * self.words).map(|word| format!("w{word:x}{}", end(word))).collect()
     }
 
     /// All of them together.

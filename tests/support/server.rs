@@ -4,6 +4,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -57,6 +58,7 @@ pub struct Server {
     received: Arc<Mutex<Vec<Received>>>,
     /// Bodies that break a rule of their API.
     broken: Arc<Mutex<Vec<String>>>,
+    ended: Arc<AtomicBool>,
     arrived: Receiver<()>,
     silent: Receiver<()>,
 }
@@ -80,10 +82,15 @@ impl Server {
         let (send, arrived) = channel();
         let (fall_silent, silent_at) = channel();
         let (log, rules) = (Arc::clone(&received), Arc::clone(&broken));
+        let ended: Arc<AtomicBool> = Arc::default();
+        let over = Arc::clone(&ended);
         std::thread::spawn(move || {
             let mut silent = vec![];
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
+                if over.load(Ordering::Relaxed) {
+                    return;
+                }
                 let Some(request) = read(&stream) else { continue };
                 let n = log.lock().unwrap().len();
                 let wire = Wire::of(&request.head);
@@ -120,7 +127,7 @@ impl Server {
                 }
             }
         });
-        Self { base, received, broken, arrived, silent: silent_at }
+        Self { base, received, broken, ended, arrived, silent: silent_at }
     }
 
     /// Returns the requests so far.
@@ -158,6 +165,10 @@ pub fn length(n: usize, reply: &Reply) -> usize {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        // A last connection wakes the thread, so that of thousands none stays.
+        self.ended.store(true, Ordering::Relaxed);
+        let address = self.base.trim_start_matches("http://").trim_end_matches("/v1");
+        drop(TcpStream::connect(address));
         if !std::thread::panicking() {
             let broken = self.broken.lock().unwrap();
             assert!(broken.is_empty(), "a request that its API would refuse: {}", broken.join("\n"));

@@ -417,7 +417,7 @@ fn arguments_that_are_no_json_go_back_in_a_form_that_the_server_takes_with_what_
         ("my-box", "[providers.my-box]\nmodel = 'm'\n", "{}"),
     ] {
         let folders = Folders::new();
-        let server = Server::hostile(|n, _| match n {
+        let server = Server::start(|n, _| match n {
             0 => Reply::Calls(vec![("get_character_context".into(), GARBLED.into())]),
             _ => Reply::Say("I see."),
         });

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use book::{Folders, KEY};
 use serde_json::{Map, Value, json};
-use server::bodies::{From, schema, take};
+use server::bodies::{schema, take};
 use server::{Reply, Server};
 
 /// All fields that the program may send.
@@ -234,7 +234,7 @@ fn what_the_prompt_verb_shows_is_valid_too() {
     check(&body).unwrap();
     let chat = folders.run(&[&asked[..], &["--format", "chat"]].concat()).ok().json();
     for (api, shown) in [("responses", &body), ("chat", &chat)] {
-        take(api, &shown.to_string(), From::Model).unwrap();
+        take(api, &shown.to_string()).unwrap();
     }
     for tool in chat["tools"].as_array().unwrap() {
         assert_eq!((&tool["type"], &tool["function"]["strict"]), (&json!("function"), &json!(true)));

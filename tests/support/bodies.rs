@@ -16,30 +16,21 @@ pub mod schema;
 /// Names the folder that bodies are written to, one file for each that differs.
 const FOLDER: &str = "SCRITORIO_TEST_BODIES";
 
-/// Whose words are in a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum From {
-    /// The program's, and what a model of OpenAI's says.
-    Model,
-    /// Also those of a model that the test lets say what none of OpenAI's does: it is sent back as it came, and no API need take it.
-    HostileModel,
-}
-
 /// Takes a request as it arrived. The error names the first rule that its body breaks.
-pub fn arrived(head: &str, raw: &str, from: From) -> Result<(), String> {
+pub fn arrived(head: &str, raw: &str) -> Result<(), String> {
     let path = head.split(' ').nth(1).unwrap_or_default();
     if path.ends_with("/responses") {
-        take("responses", raw, from)
+        take("responses", raw)
     } else if path.ends_with("/chat/completions") {
-        take("chat", raw, from)
+        take("chat", raw)
     } else {
         Ok(())
     }
 }
 
 /// Takes the body of a request to an API by its name: `responses`, `chat`.
-pub fn take(api: &str, raw: &str, from: From) -> Result<(), String> {
-    write_down(api, raw, from);
+pub fn take(api: &str, raw: &str) -> Result<(), String> {
+    write_down(api, raw);
     let body: Value = serde_json::from_str(raw).map_err(|e| format!("{e}: {raw}"))?;
     let checked = if api == "chat" { schema::chat(&body) } else { schema::responses(&body) };
     let whole = if api == "chat" { answered_in_messages(&body) } else { answered_in_items(&body) };
@@ -88,11 +79,10 @@ fn answered_in_messages(body: &Value) -> Result<(), String> {
     if open.is_empty() { Ok(()) } else { Err(format!("calls {open:?} have no answer")) }
 }
 
-fn write_down(api: &str, raw: &str, from: From) {
+fn write_down(api: &str, raw: &str) {
     let Some(folder) = std::env::var_os(FOLDER).filter(|folder| !folder.is_empty()) else { return };
-    let mark = if from == From::HostileModel { "hostile." } else { "" };
     fs::create_dir_all(&folder).unwrap();
-    fs::write(Path::new(&folder).join(format!("{mark}{api}.{}.json", &sha256(raw)[..24])), raw).unwrap();
+    fs::write(Path::new(&folder).join(format!("{api}.{}.json", &sha256(raw)[..24])), raw).unwrap();
 }
 
 /// Returns the SHA-256 of a text, in hexadecimal.

@@ -11,8 +11,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use bodies::From;
-
 #[path = "bodies.rs"]
 pub mod bodies;
 
@@ -66,15 +64,6 @@ pub struct Server {
 impl Server {
     /// Starts a server; `reply` is asked with the number of the request, from 0, and its body.
     pub fn start(reply: impl Fn(usize, &Value) -> Reply + Send + 'static) -> Self {
-        Self::playing(From::Model, reply)
-    }
-
-    /// Starts a server whose model says what none of OpenAI's does: what is sent back of it is not held against the types of the API.
-    pub fn hostile(reply: impl Fn(usize, &Value) -> Reply + Send + 'static) -> Self {
-        Self::playing(From::HostileModel, reply)
-    }
-
-    fn playing(from: From, reply: impl Fn(usize, &Value) -> Reply + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}/v1", listener.local_addr().unwrap());
         let received: Arc<Mutex<Vec<Received>>> = Arc::default();
@@ -94,7 +83,7 @@ impl Server {
                 let Some(request) = read(&stream) else { continue };
                 let n = log.lock().unwrap().len();
                 let wire = Wire::of(&request.head);
-                rules.lock().unwrap().extend(bodies::arrived(&request.head, &request.raw, from).err());
+                rules.lock().unwrap().extend(bodies::arrived(&request.head, &request.raw).err());
                 rules.lock().unwrap().extend(key_in_body(&request));
                 let answer = reply(n, &request.body);
                 log.lock().unwrap().push(request);

@@ -10,8 +10,6 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-use bodies::From;
-
 #[path = "../../../tests/support/bodies.rs"]
 mod bodies;
 
@@ -133,7 +131,7 @@ async fn play(
     [asking, closing]: [&mpsc::UnboundedSender<()>; 2],
 ) {
     let Some((request, raw)) = read(&mut socket).await else { return };
-    rules.lock().unwrap().extend(bodies::arrived(&request.head, &raw, From::Model).err());
+    rules.lock().unwrap().extend(bodies::arrived(&request.head, &raw).err());
     record.lock().unwrap().push(request);
     // The test may have all it wants by now and be gone.
     let _ = asking.send(());

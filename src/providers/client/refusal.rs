@@ -150,6 +150,21 @@ impl Refusal {
             && (self.param.as_deref() == Some("previous_response_id")
                 || self.says(&["previous_response_not_found", "previous_response_id", "previous response"]))
     }
+
+    /// Whether a refusal about the earlier response says that this one is gone, so that the server may well keep others.
+    pub fn is_previous_response_gone(&self) -> bool {
+        let words = [
+            "previous_response_not_found",
+            "not found",
+            "could not find",
+            "not be found",
+            "expired",
+            "does not exist",
+            "no longer",
+            "deleted",
+        ];
+        self.status == Some(404) || self.says(&words)
+    }
 }
 
 /// The words of a web page's title.

@@ -1022,13 +1022,16 @@ mod tests {
     #[tokio::test]
     async fn a_model_that_has_just_called_tools_is_not_taken_to_have_none() {
         let no_tools = || refusal(400, "", "registry.ollama.ai/library/x does not support tools");
+        let parameters =
+            json!({ "type": "object", "properties": {}, "required": [], "additionalProperties": false });
+        let tool = json!({ "type": "function", "name": "x", "parameters": parameters, "strict": true });
         for (request, lessons) in [(continued(), 0), (request(), 1)] {
             let server = Replayer::start([no_tools()]).await;
             let told: Arc<Mutex<Vec<Abilities>>> = Arc::default();
             let noted = Arc::clone(&told);
             let provider = provider(&server.base, Timeouts::default())
                 .remembering(None, move |can| noted.lock().unwrap().push(can.clone()));
-            let request = Request { tools: vec![json!({ "type": "function", "name": "x" })], ..request };
+            let request = Request { tools: vec![tool.clone()], ..request };
             let (out, _events) = unbounded_channel();
             let exchange =
                 Exchange { request: &request, out, cancel: CancellationToken::new(), witness: &() };

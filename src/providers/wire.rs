@@ -116,9 +116,21 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::providers::{Options, ToolChoice};
 
     #[test]
     fn a_server_that_says_that_an_answer_cost_less_than_nothing_is_not_believed() {
+        let request = Request {
+            model: "m".into(),
+            instructions: String::new(),
+            items: vec![],
+            question: 0,
+            fresh: 0,
+            previous_response_id: None,
+            tools: vec![],
+            tool_choice: ToolChoice::Auto,
+            options: Options::default(),
+        };
         for protocol in ["chat", "responses"] {
             for (said, cost) in [(json!(-1.5), None), (json!(0.0), Some(0.0)), (json!(0.02), Some(0.02))] {
                 let usage = json!({ "prompt_tokens": 1, "completion_tokens": 1, "cost": said });
@@ -128,8 +140,7 @@ mod tests {
                     json!({ "id": "r", "status": "completed", "output": [], "usage": usage })
                 };
                 let wire = Protocol::named(protocol).unwrap().wire();
-                let (events, progress) =
-                    wire.reader(&Request::default(), &Abilities::default()).whole(&whole);
+                let (events, progress) = wire.reader(&request, &Abilities::default()).whole(&whole);
                 assert_eq!(progress, Progress::Ended, "{protocol}");
                 let told = events.iter().find_map(|event| match event {
                     Event::Finished { usage, .. } => Some(usage.cost),

@@ -230,8 +230,8 @@ impl Refusal {
             return (
                 "can't call tools with this model".into(),
                 format!(
-                    "Choose a model with tools, or set `tools = false` under [providers.{}] in config.toml: then the open text itself is sent \
-                     with the question, cut at 24,000 characters. A question that has not begun to be answered goes so by itself.",
+                    "Choose a model with tools, or ask again without: with `tools = false` under [providers.{}] in config.toml the open text itself, \
+                     up to 24,000 characters of it, is sent with the question.",
                     server.name()
                 ),
             );

@@ -1024,7 +1024,7 @@ mod tests {
         let no_tools = || refusal(400, "", "registry.ollama.ai/library/x does not support tools");
         let parameters =
             json!({ "type": "object", "properties": {}, "required": [], "additionalProperties": false });
-        let tool = json!({ "type": "function", "name": "x", "parameters": parameters, "strict": true });
+        let tool = json!({ "type": "function", "name": "x", "description": "X.", "parameters": parameters, "strict": true });
         for (request, lessons) in [(continued(), 0), (request(), 1)] {
             let server = Replayer::start([no_tools()]).await;
             let told: Arc<Mutex<Vec<Abilities>>> = Arc::default();

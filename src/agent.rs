@@ -91,8 +91,17 @@ pub struct TurnSetup {
 }
 
 impl TurnSetup {
-    /// Makes it a turn for a model without tools: none are offered, the prompt does not speak of them, and the context message holds the text itself.
+    /// Makes it a turn for a model whose server has refused tools, now or lately, and tells how to have it asked anew.
     pub(crate) fn give_up_tools(&mut self) {
+        let provider = safe_text::line(self.provider.name()).into_owned();
+        self.offer_no_tools();
+        if let Some(notice) = self.notices.last_mut() {
+            notice.push_str(&format!(" `scritorio providers --check {provider}` asks anew."));
+        }
+    }
+
+    /// Makes it a turn for a model without tools: none are offered, the prompt does not speak of them, and the context message holds the text itself.
+    pub(crate) fn offer_no_tools(&mut self) {
         self.registry = Arc::new(Registry::default());
         let member = board::member(Some(self.persona));
         // It could be built with tools, so that it can without.

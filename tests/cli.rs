@@ -900,7 +900,8 @@ fn a_line_of_a_later_version_is_told_of_and_kept() {
     folders.write(&path, &(folders.read(&path) + later + "{\"v\":1,\"torn"));
     let list = folders.run(&["sessions", "list"]).ok();
     assert!(
-        list.err.contains("1 line of a later version") && list.err.contains("1 line cut off"),
+        list.err.contains("1 line of a later version of this program is kept")
+            && list.err.contains("1 line cut off"),
         "{}",
         list.err
     );

@@ -427,6 +427,63 @@ fn a_book_that_chooses_who_is_asked_says_so_once_in_a_conversation_and_in_doctor
 }
 
 #[test]
+fn what_a_shared_book_makes_dearer_is_told() {
+    let folders = Folders::new();
+    let server = plays([]);
+    let dear = "tier = \"priority\"\neffort = \"high\"\nverbosity = \"high\"\nmax_output_tokens = 90000\n";
+    let toml = format!(
+        "[book]\ntitle = \"The Lamp\"\n[board.developmental-editor]\n{dear}[board.continuity-editor]\n{dear}"
+    );
+    folders.write("scritorio.toml", &toml);
+    let asks = "asks for the tier priority, the effort high, the verbosity high and answers of up to 90000 tokens; your own settings do not.";
+    let run = |more: &[&str]| {
+        folders.run_at(&server.base, &[&["ask", QUESTION, "--json"], more].concat()).ok().json()["notices"]
+            .clone()
+    };
+    let told = |words: &str| json!([format!("This book's scritorio.toml {words}")]);
+    assert_eq!(run(&[]), told(asks));
+    assert_eq!(
+        run(&["--tier", "default"]),
+        told(
+            "asks for the effort high, the verbosity high and answers of up to 90000 tokens; your own settings do not."
+        ),
+        "what the question says itself the author has chosen"
+    );
+    assert_eq!(run(&["--persona", "writing-coach"]), json!([]));
+    let doctor = || folders.run_at(&server.base, &["doctor"]).ok().out;
+    assert!(doctor().contains(&format!("This book's scritorio.toml {asks}")), "{}", doctor());
+    // Doctor tells of every member, not only of the one who answers first.
+    folders.write("scritorio.toml", "[board.continuity-editor]\ntier = \"priority\"\n");
+    let words = "Note: For the Continuity Editor this book's scritorio.toml asks for the tier priority; your own settings do not.";
+    assert!(doctor().contains(words), "{}", doctor());
+    let own = "[options]\nservice_tier = \"priority\"\n";
+    folders.write("../config/config.toml", own);
+    assert!(!doctor().contains("Note:"), "{}", doctor());
+}
+
+#[test]
+fn a_books_choice_is_told_whenever_it_is_new_in_a_conversation() {
+    let folders = Folders::new();
+    let server = plays([]);
+    folders.write("scritorio.toml", "[book]\ntitle = \"The Lamp\"\n[provider]\nname = \"openai\"\n");
+    let run =
+        |more: &[&str]| folders.run_at(&server.base, &[&["ask", QUESTION, "--json"], more].concat()).ok();
+    let first = run(&["--provider", "offline"]);
+    let on = ["--session", &session(&first)];
+    let notices = || run(&on).json()["notices"].clone();
+    assert_eq!(first.json()["notices"], json!([]), "nothing left");
+    let sends = "This book's scritorio.toml sends questions to openai (127.0.0.1)";
+    assert_eq!(notices(), json!([format!("{sends}; your own settings do not.")]));
+    assert_eq!(notices(), json!([]), "once");
+    folders.write("scritorio.toml", "[provider]\nname = \"openai\"\nmodel = \"big-one\"\n");
+    assert_eq!(
+        notices(),
+        json!([format!("{sends} and asks for the model big-one; your own settings do not.")])
+    );
+    assert_eq!(notices(), json!([]), "once");
+}
+
+#[test]
 fn a_private_document_that_is_open_or_selected_is_told_of_as_such_and_no_more() {
     let folders = planted();
     let server = plays([

@@ -226,6 +226,7 @@ fn a_model_without_tools_gets_the_text_itself_whoever_says_so() {
     let folders = author(&server, &["ollama"], "tools = false\n");
     let ran = run(&folders, &question).ok();
     assert_eq!(ran.out.trim(), "It reads well.");
+    assert!(ran.err.contains("goes inline.") && !ran.err.contains("asks anew"), "{}", ran.err);
     assert_eq!(server.received().len(), 3, "whose author says so is not asked in vain");
     let (learned, said) = (&server.received()[1].body, &server.received()[2].body);
     assert_eq!(learned["messages"], said["messages"]);

@@ -629,7 +629,7 @@ mod tests {
         let context = |request: &Request| format!("{:?}", request.items[0]);
         assert!(context(without).contains("cold as a key") && !context(with).contains("cold as a key"));
         assert!(!without.instructions.contains("get_manuscript_context"), "{}", without.instructions);
-        let notice = "script-1 takes no tools: manuscript/02-lantern.md goes inline.";
+        let notice = "script-1 takes no tools: manuscript/02-lantern.md goes inline. `scritorio providers --check scripted` asks anew.";
         assert_eq!(ended.turn.notices, [notice]);
         assert!(events.contains(&format!("notice {notice}")), "{events:?}");
         assert_eq!(ended.items.last(), Some(&Item::Persona("It is dark.".into())));

@@ -94,6 +94,7 @@ fn told(check: &Check) -> String {
         return out;
     }
     let tools = match check.tools {
+        _ if check.inline => "none, the open text goes inline",
         Some(true) => "called",
         Some(false) => "not called",
         None => "not seen in 16 tokens",

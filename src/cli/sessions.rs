@@ -165,8 +165,9 @@ fn warn(summary: &Summary) {
     let lines = |n: usize| if n == 1 { "1 line".to_owned() } else { format!("{n} lines") };
     if summary.later > 0 {
         output::progress(&format!(
-            "{session}: {} of a later version of this program are kept and not shown.",
-            lines(summary.later)
+            "{session}: {} of a later version of this program {} kept and not shown.",
+            lines(summary.later),
+            if summary.later == 1 { "is" } else { "are" }
         ));
     }
     let broken = summary.skipped - summary.later.min(summary.skipped);

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::timeout;
 
-use super::abilities::{Abilities, Lesson};
+use super::abilities::{Abilities, Lesson, says_no_tools};
 use super::client::{Answer, ApiKey, Client, Key, Problem, Server, Timeouts};
 use super::hearing::{self, Hearing};
 use super::responses::{OPENAI, Responses};
@@ -160,7 +160,7 @@ impl Remote {
                 Err(Stop::Problem(problem)) => problem,
             };
             report.lost(&problem);
-            match self.lesson(&problem, &body).filter(|_| !report.shown) {
+            match self.lesson(&problem, asked).filter(|_| !report.shown) {
                 // The body is made anew, of what was learned.
                 Some(Lesson::Again(why)) => {
                     report.send(Event::Retry(attempts.again(why)));
@@ -189,8 +189,12 @@ impl Remote {
     }
 
     /// Takes back what the server turned out not to take, as far as that is what went wrong.
-    fn lesson(&self, problem: &Problem, body: &Value) -> Option<Lesson> {
+    fn lesson(&self, problem: &Problem, (request, body): (&Request, &Value)) -> Option<Lesson> {
         let Problem::Refused(refusal) = problem else { return None };
+        // A model that has just called tools has them, whatever is wrong now.
+        if request.tools_ran() && says_no_tools(refusal) {
+            return None;
+        }
         let lesson = self.change(|can| can.learn(refusal, body));
         if lesson.is_some() {
             (self.learned.0)(&self.abilities());
@@ -730,6 +734,16 @@ mod tests {
             ),
             (
                 400,
+                r#"{"error":{"message":"Previous response with id 'resp_0' not found.","type":"invalid_request_error","param":"previous_response_id","code":"previous_response_not_found"}}"#,
+                true,
+            ),
+            (
+                400,
+                r#"{"error":{"message":"The previous response has expired.","param":"previous_response_id"}}"#,
+                true,
+            ),
+            (
+                400,
                 r#"{"error":{"code":400,"message":"llama.cpp does not support 'previous_response_id'."}}"#,
                 false,
             ),
@@ -1002,6 +1016,29 @@ mod tests {
             let lost = unsafe_ == Script::default();
             assert_eq!(played.events, if lost { vec![Event::Lost] } else { vec![] });
             assert!(!played.failure().hint.is_empty());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_model_that_has_just_called_tools_is_not_taken_to_have_none() {
+        let no_tools = || refusal(400, "", "registry.ollama.ai/library/x does not support tools");
+        let parameters =
+            json!({ "type": "object", "properties": {}, "required": [], "additionalProperties": false });
+        let tool = json!({ "type": "function", "name": "x", "description": "X.", "parameters": parameters, "strict": true });
+        for (request, lessons) in [(continued(), 0), (request(), 1)] {
+            let server = Replayer::start([no_tools()]).await;
+            let told: Arc<Mutex<Vec<Abilities>>> = Arc::default();
+            let noted = Arc::clone(&told);
+            let provider = provider(&server.base, Timeouts::default())
+                .remembering(None, move |can| noted.lock().unwrap().push(can.clone()));
+            let request = Request { tools: vec![tool.clone()], ..request };
+            let (out, _events) = unbounded_channel();
+            let exchange =
+                Exchange { request: &request, out, cancel: CancellationToken::new(), witness: &() };
+            let failure = provider.stream(exchange).await.unwrap_err();
+            assert!(failure.message.contains("can't call tools"), "{failure:?}");
+            assert_eq!((told.lock().unwrap().len(), provider.tools()), (lessons, lessons == 0));
+            assert_eq!(server.recorded().len(), 1);
         }
     }
 

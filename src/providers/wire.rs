@@ -105,3 +105,49 @@ pub enum Progress {
     /// The server gave up.
     Failed(Refusal),
 }
+
+/// Returns what a server says that an answer cost, in US dollars. What can't be a price (less than nothing) is as good as not said.
+pub(super) fn cost_of(usage: &Value) -> Option<f64> {
+    usage.get("cost")?.as_f64().filter(|cost| cost.is_finite() && *cost >= 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::providers::{Options, ToolChoice};
+
+    #[test]
+    fn a_server_that_says_that_an_answer_cost_less_than_nothing_is_not_believed() {
+        let request = Request {
+            model: "m".into(),
+            instructions: String::new(),
+            items: vec![],
+            question: 0,
+            fresh: 0,
+            previous_response_id: None,
+            tools: vec![],
+            tool_choice: ToolChoice::Auto,
+            options: Options::default(),
+        };
+        for protocol in ["chat", "responses"] {
+            for (said, cost) in [(json!(-1.5), None), (json!(0.0), Some(0.0)), (json!(0.02), Some(0.02))] {
+                let usage = json!({ "prompt_tokens": 1, "completion_tokens": 1, "cost": said });
+                let whole = if protocol == "chat" {
+                    json!({ "id": "c", "choices": [{ "message": { "content": "Yes." }, "finish_reason": "stop" }], "usage": usage })
+                } else {
+                    json!({ "id": "r", "status": "completed", "output": [], "usage": usage })
+                };
+                let wire = Protocol::named(protocol).unwrap().wire();
+                let (events, progress) = wire.reader(&request, &Abilities::default()).whole(&whole);
+                assert_eq!(progress, Progress::Ended, "{protocol}");
+                let told = events.iter().find_map(|event| match event {
+                    Event::Finished { usage, .. } => Some(usage.cost),
+                    _ => None,
+                });
+                assert_eq!(told, Some(cost), "{protocol}");
+            }
+        }
+    }
+}

@@ -165,7 +165,7 @@ pub(super) enum Msg {
     /// A provider was connected: its name and model, and what to tell.
     Connected((String, String), String),
     /// What can answer, and which of the local servers listen.
-    Providers(Vec<Offered>, Vec<&'static str>),
+    Providers(Vec<Offered>, Vec<String>),
     /// The models of the provider that answers, or why they can't be listed.
     Models(Result<Box<ModelList>, Failure>),
     /// The models of the board members who have one of their own.

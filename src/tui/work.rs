@@ -12,7 +12,7 @@ use crate::agent::event::TurnEventKind;
 use crate::canon::mentions::Names;
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::proposal::Proposal;
-use crate::workbench::{Ask, Desk, DocumentError, Recovered, Workbench, servers};
+use crate::workbench::{Ask, Desk, DocumentError, Recovered, Workbench};
 
 use super::app::App;
 use super::clipboard::Clipboard;
@@ -336,7 +336,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Ok(()) => use_provider(bench, &provider, "The key is in the keychain. "),
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
-        Effect::ListProviders => Msg::Providers(bench.providers_on_offer(), servers::found_here()),
+        Effect::ListProviders => Msg::Providers(bench.providers_on_offer(), bench.listening()),
         Effect::ListModels => Msg::Models(bench.models(&bench.choices().provider.value).map(Box::new)),
         Effect::UseModel(provider, model) => use_model(bench, &provider, &model),
         Effect::ReadModels => Msg::OwnModels(bench.models_of_members()),

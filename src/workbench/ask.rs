@@ -93,7 +93,9 @@ impl Workbench {
         let whole = self.book_of(ask);
         let full = self.for_ai(&whole);
         let private::Known { ask, open_is_private } = private::known(ask, &whole)?;
-        let is_new = turns.is_empty();
+        let by_book = self.chosen_by_book(name, ask.provider.as_deref(), member.id);
+        // Once in a conversation, and again when something else is chosen.
+        let by_book = by_book.filter(|words| !turns.iter().any(|kept| kept.turn.notices.contains(words)));
         let (turns, kept_back) = private::turns_open(turns, &whole, &full);
         if full.settings.board.get(member.id).is_some_and(|b| b.enabled == Some(false)) {
             return Err(Failure {
@@ -141,7 +143,6 @@ impl Workbench {
         };
         let witness = self.witness(Some((session.clone(), id.clone())), &whole, known);
         let witness = self.inner.opened.watch(&id, witness);
-        let by_book = is_new.then(|| self.chosen_by_book(name, ask.provider.as_deref(), member.id)).flatten();
         let notices = [by_book, kept_back.notice(), notices::too_long(left_out, &model)];
         let purse = self.purse(&id, name, &model, options.service_tier.as_deref());
         let mut setup = TurnSetup {
@@ -173,8 +174,11 @@ impl Workbench {
             max_rounds,
             first_round: if ask.smoke { FirstRound::Required } else { FirstRound::Patterns },
         };
-        if !has_tools {
+        if !has_tools && self.preset(name)?.abilities.tools {
             setup.give_up_tools();
+        } else if !has_tools {
+            // The author's own settings say so.
+            setup.offer_no_tools();
         }
         Ok(setup)
     }

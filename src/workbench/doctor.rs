@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 
 use crate::domain::book::Warning;
 use crate::domain::codex::EntryType;
-use crate::persona::board;
 use crate::store::provenance::Verdict;
 
 use self::canon::Canon;
@@ -31,7 +30,7 @@ pub struct Report {
     pub book: Value,
     /// Each setting, with its value and who set it.
     pub settings: BTreeMap<&'static str, Value>,
-    /// What the book's own settings choose over the author's: provider, model, searching the web; `None` where they choose nothing.
+    /// What the book's own settings choose over the author's: provider, model, tier, effort, length of answers, searching the web; `None` where they choose nothing.
     pub chosen_by_book: Option<String>,
     /// The providers: which is chosen, where it is, whether it answers.
     pub providers: Vec<ProviderReport>,
@@ -119,7 +118,7 @@ impl Workbench {
                 ("base_url", json!(choices.base_url)),
                 ("theme", json!(choices.theme)),
             ]),
-            chosen_by_book: self.chosen_by_book(&choices.provider.value, None, board::member(None).id),
+            chosen_by_book: self.chosen_by_book_for_all(&choices.provider.value),
             providers: in_use
                 .iter()
                 .map(|name| self.provider_report(name, &choices.provider.value))

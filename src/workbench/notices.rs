@@ -5,16 +5,19 @@
 use std::collections::BTreeSet;
 
 use crate::config::choice::Source;
-use crate::domain::book::Book;
+use crate::config::user::ModelOptions;
+use crate::domain::book::{Book, MemberOptions};
 use crate::domain::ids::BookPath;
 use crate::domain::safe_text;
+use crate::persona::board;
+use crate::providers::abilities::Abilities;
 use crate::providers::leave_out;
 use crate::store::sessions::Kept;
 
-use super::Workbench;
 use super::history::Before;
 use super::money::host_of;
 use super::provider::OFFLINE;
+use super::{Overrides, Workbench};
 
 /// Most files that one notice names.
 const MOST_NAMED: usize = 3;
@@ -98,40 +101,118 @@ pub(super) fn numbers_missing(whole: &Book, told: &Book) -> bool {
     kept.map(|chapter| chapter.number).any(|number| number < last && !is_told(number))
 }
 
+/// Something that the book chooses over the author.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Choice {
+    verb: &'static str,
+    what: String,
+}
+
+impl Choice {
+    fn new(verb: &'static str, what: &str) -> Self {
+        Self { verb, what: safe_text::line(what).into_owned() }
+    }
+
+    /// Puts choices into one sentence's words, each verb once; `None` for nothing.
+    fn listed(choices: &[&Self]) -> Option<String> {
+        let mut verb = "";
+        let words = choices.iter().map(|choice| {
+            let again = std::mem::replace(&mut verb, choice.verb) == choice.verb;
+            if again { choice.what.clone() } else { format!("{} {}", choice.verb, choice.what) }
+        });
+        let words: Vec<String> = words.collect();
+        listed(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+}
+
 impl Workbench {
-    /// Says what the book's own settings, which may be another author's, choose over those of this author: who answers, with which model, and whether it searches the
-    /// web. `asked` is the provider that the question names itself. `None`: the author chose, or nothing leaves.
+    /// Says what the book's own settings, which may be another author's, choose over those of this author for the questions to a board member. `asked` is the
+    /// provider that the question names itself. `None`: the author chose, or nothing leaves.
     pub(super) fn chosen_by_book(&self, name: &str, asked: Option<&str>, member: &str) -> Option<String> {
+        let choices = self.choices_of_book(name, asked, member);
+        let chosen = Choice::listed(&choices.iter().collect::<Vec<_>>())?;
+        Some(format!("This book's scritorio.toml {chosen}; your own settings do not."))
+    }
+
+    /// Says the same of every board member: for the one who answers where nobody else is named, then what differs for each of the others.
+    pub(super) fn chosen_by_book_for_all(&self, name: &str) -> Option<String> {
+        let default = board::member(None);
+        let common = self.choices_of_book(name, None, default.id);
+        let others = board::members().iter().filter(|member| member.id != default.id).filter_map(|member| {
+            let own = self.choices_of_book(name, None, member.id);
+            let own: Vec<&Choice> = own.iter().filter(|choice| !common.contains(choice)).collect();
+            let chosen = Choice::listed(&own)?;
+            Some(format!(
+                "For the {} this book's scritorio.toml {chosen}; your own settings do not.",
+                member.name
+            ))
+        });
+        let said: Vec<String> =
+            self.chosen_by_book(name, None, default.id).into_iter().chain(others).collect();
+        (!said.is_empty()).then(|| said.join(" "))
+    }
+
+    /// What the book chooses over the author: who answers, with which model, how dear and long answers may be, and whether the web is searched.
+    fn choices_of_book(&self, name: &str, asked: Option<&str>, member: &str) -> Vec<Choice> {
         if name == OFFLINE {
-            return None;
+            return vec![];
         }
         let (book, user) = (self.outline(), self.settings());
         let provider = self.choices().provider;
-        let by_book =
-            asked.is_none() && provider.from == Source::Book && user.provider.as_deref() != Some(name);
-        let model = self.model_of(name, Some(member));
-        let of_user = || user.providers.get(name).and_then(|own| own.model.as_ref()).or(user.model.as_ref());
-        let other_model = model.from == Source::Book && of_user() != Some(&model.value);
-        let asks = book.settings.board.get(member).map(|board| &board.asks);
-        let of_user = user.board.get(member).and_then(|own| own.web_search).or(user.options.web_search);
-        // A server that can't search is not asked to.
-        let can = || self.preset(name).is_ok_and(|preset| preset.abilities.web_search);
-        let web = asks.is_some_and(|asks| asks.web_search == Some(true)) && of_user != Some(true) && can();
         let mut chosen = vec![];
-        if by_book {
+        if asked.is_none() && provider.from == Source::Book && user.provider.as_deref() != Some(name) {
             let destination = self.destination(name).unwrap_or_default();
             let host = host_of(&destination).unwrap_or(&destination);
-            chosen.push(format!("sends questions to {name} ({})", safe_text::line(host)));
+            chosen.push(Choice::new("sends questions to", &format!("{name} ({host})")));
         }
-        if other_model {
-            chosen.push(format!("asks for the model {}", safe_text::line(&model.value)));
+        let model = self.model_of(name, Some(member));
+        let of_user = || user.providers.get(name).and_then(|own| own.model.as_ref()).or(user.model.as_ref());
+        if model.from == Source::Book && of_user() != Some(&model.value) {
+            chosen.push(Choice::new("asks for", &format!("the model {}", model.value)));
         }
-        if web {
-            chosen.push("lets the model search the web".to_owned());
+        let nothing = MemberOptions::default();
+        let of_book = book.settings.board.get(member).map_or(&nothing, |board| &board.asks);
+        let of_user = user.board.get(member).unwrap_or(&nothing);
+        // A server is not asked for what it can't do.
+        let can = self.preset(name).map(|preset| preset.abilities).unwrap_or_default();
+        let said = &self.inner.overrides;
+        chosen.extend(dearer(of_book, of_user, &user.options, said, &can));
+        let own_web = of_user.web_search.or(user.options.web_search);
+        if of_book.web_search == Some(true) && own_web != Some(true) && can.web_search {
+            chosen.push(Choice::new("lets", "the model search the web"));
         }
-        let chosen = listed(&chosen.iter().map(String::as_str).collect::<Vec<_>>())?;
-        Some(format!("This book's scritorio.toml {chosen}; your own settings do not."))
+        chosen
     }
+}
+
+/// What the book sets that an answer costs by, where the command line does not say it and the author's settings say something else.
+fn dearer(
+    of_book: &MemberOptions,
+    of_user: &MemberOptions,
+    of_all: &ModelOptions,
+    said: &Overrides,
+    can: &Abilities,
+) -> Vec<Choice> {
+    let mut chosen = vec![];
+    let mut text = |what: &str, book: &Option<String>, own: &Option<String>, all: &Option<String>| {
+        if let Some(value) = book.as_ref().filter(|value| own.as_ref().or(all.as_ref()) != Some(value)) {
+            chosen.push(Choice::new("asks for", &format!("the {what} {value}")));
+        }
+    };
+    if said.tier.is_none() && can.tier(of_book.tier.as_deref()).is_some() {
+        text("tier", &of_book.tier, &of_user.tier, &of_all.service_tier);
+    }
+    if said.effort.is_none() && can.reasoning_effort {
+        text("effort", &of_book.effort, &of_user.effort, &of_all.reasoning_effort);
+    }
+    if can.verbosity {
+        text("verbosity", &of_book.verbosity, &of_user.verbosity, &of_all.verbosity);
+    }
+    let own = of_user.max_output_tokens.or(of_all.max_output_tokens);
+    if let Some(limit) = of_book.max_output_tokens.filter(|limit| own != Some(*limit)) {
+        chosen.push(Choice::new("asks for", &format!("answers of up to {limit} tokens")));
+    }
+    chosen
 }
 
 #[cfg(test)]

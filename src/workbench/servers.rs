@@ -75,6 +75,8 @@ pub struct Check {
     pub answered: bool,
     /// Whether its model called the tool that was offered; `None`: nothing came that would tell.
     pub tools: Option<bool>,
+    /// Whether no tools are offered to its model, since the server refuses them or the settings say so: the open text goes inline.
+    pub inline: bool,
     /// In how many pieces the answer came.
     pub pieces: usize,
     /// Milliseconds until the first piece.
@@ -139,6 +141,18 @@ impl Workbench {
         });
         rows.sort_by_key(|row| (!row.chosen, !row.configured));
         rows
+    }
+
+    /// Returns the providers on this machine that take connections at the address that is set for them, by name.
+    pub fn listening(&self) -> Vec<String> {
+        let address = |name: &str| Some(self.preset(name).ok()?.server().ok()?.address().to_owned());
+        let names = self.provider_names().into_iter().filter(|name| name != OFFLINE);
+        let near = names.filter_map(|name| Some((address(&name)?, name)));
+        let near = near.filter(|(address, _)| host_of(address).is_some_and(is_loopback));
+        let asked: Vec<_> = near
+            .map(|(address, name)| (name, std::thread::spawn(move || listens_near(&address) == Some(true))))
+            .collect();
+        asked.into_iter().filter_map(|(name, asked)| asked.join().ok()?.then_some(name)).collect()
     }
 
     fn provider_row(&self, name: &str, chosen: &str) -> ProviderRow {
@@ -214,10 +228,16 @@ impl Workbench {
         // Whatever it refused once: this asks how it is now.
         self.unlearn(name, &model)?;
         let remote = self.remote(name, &model)?;
-        let request = check_request(&model);
-        let began = Instant::now();
+        let mut request = check_request(&model, remote.tools());
+        let mut began = Instant::now();
         let witness = self.witness_of_check();
-        let (result, events) = wait(heard(remote.as_ref(), &request, &witness, began))?;
+        let (mut result, mut events) = wait(heard(remote.as_ref(), &request, &witness, began))?;
+        if result.is_err() && !request.tools.is_empty() && !remote.tools() {
+            // Only the tool was refused: whether it answers without is still to be seen.
+            request = check_request(&model, false);
+            began = Instant::now();
+            (result, events) = wait(heard(remote.as_ref(), &request, &witness, began))?;
+        }
         let mut check = judged(result, &events, remote.tools());
         name.clone_into(&mut check.provider);
         check.address = remote.destination();
@@ -244,14 +264,23 @@ impl Workbench {
 }
 
 /// A request that costs next to nothing and tells what a model can do. Holds no word of a book.
-fn check_request(model: &str) -> Request {
-    Request {
+fn check_request(model: &str, with_tool: bool) -> Request {
+    let bare = Request {
         model: model.to_owned(),
         instructions: "This is a test of a connection. Be as brief as possible.".into(),
-        items: vec![Item::Author(format!("Call the tool `{CHECK_TOOL}`."))],
+        items: vec![Item::Author("Say: ready.".into())],
         question: 0,
         fresh: 0,
         previous_response_id: None,
+        tools: vec![],
+        tool_choice: ToolChoice::Auto,
+        options: Options { max_output_tokens: Some(CHECK_OUTPUT), store: false, ..Options::default() },
+    };
+    if !with_tool {
+        return bare;
+    }
+    Request {
+        items: vec![Item::Author(format!("Call the tool `{CHECK_TOOL}`."))],
         tools: vec![json!({
             "type": "function",
             "name": CHECK_TOOL,
@@ -260,7 +289,7 @@ fn check_request(model: &str) -> Request {
             "strict": true,
         })],
         tool_choice: ToolChoice::Required,
-        options: Options { max_output_tokens: Some(CHECK_OUTPUT), store: false, ..Options::default() },
+        ..bare
     }
 }
 
@@ -326,6 +355,7 @@ fn judged(result: Result<(), Failure>, events: &[(u64, Event)], has_tools: bool)
         model: String::new(),
         answered: result.is_ok(),
         tools,
+        inline: !has_tools,
         pieces: pieces.len(),
         first_ms: pieces.first().map(|(ms, _)| *ms),
         ms: 0,
@@ -345,8 +375,14 @@ fn next(check: &Check, wire: Protocol) -> String {
             "It works. Use it with `--provider {0}`, or for good with `name = \"{0}\"` under [provider] in config.toml.",
             check.provider
         ),
+        _ if check.inline => {
+            let such_as = if wire == Protocol::Ollama { ", such as qwen3 or llama3.1" } else { "" };
+            format!(
+                "It answers; it takes no tools, so the open text goes inline, and it can look nothing else up. For that, choose a model with tools{such_as}, or start the server with tool support."
+            )
+        }
         Some(false) if wire == Protocol::Ollama => {
-            "It answers, but its model calls no tools: it can't look things up in the book. Choose a model with tools, such as qwen3 or llama3.1.".to_owned()
+            "It answers, but its model did not call the tool: it may not look things up in the book by itself. Choose a model that calls tools, such as qwen3 or llama3.1.".to_owned()
         }
         Some(false) => "It answers, but its model did not call the tool: it may not look things up in the book by itself. Choose another model, or start the server with tool support.".to_owned(),
         None => format!(

@@ -31,7 +31,7 @@ fn a_model_without_tools_gets_the_passage_in_the_same_turn_and_is_known_from_the
     folders.write("../config/config.toml", &settings(&server, "gemma"));
     let ask = || folders.run(&["ask", "What is in the room?", "--chapter", "1", "--json"]).ok();
     let first = ask();
-    let told = "gemma takes no tools: manuscript/01-the-lamp.md goes inline.";
+    let told = "gemma takes no tools: manuscript/01-the-lamp.md goes inline. `scritorio providers --check lmstudio` asks anew.";
     assert_eq!(first.json()["answer"], "It is dark in there.");
     assert_eq!((&first.json()["notices"], &first.json()["error"]), (&json!([told]), &json!(null)));
     assert!(first.err.contains(told), "{}", first.err);
@@ -60,8 +60,20 @@ fn a_model_without_tools_gets_the_passage_in_the_same_turn_and_is_known_from_the
     std::fs::write(&learned, "{\"v\":1,\"servers\":[{").unwrap();
     ask();
     assert_eq!(shape()[5..], [(true, false), (false, true)]);
-    folders.run(&["providers", "--check", "lmstudio", "--json"]);
-    assert_eq!(shape()[7..], [(true, false)]);
+    let check = folders.run(&["providers", "--check", "lmstudio", "--json"]).ok().json();
+    assert_eq!(shape()[7..], [(true, false), (false, false)], "with its tool, then without");
+    assert_eq!(
+        (&check["answered"], &check["tools"], &check["inline"]),
+        (&json!(true), &json!(false), &json!(true))
+    );
+    assert!(
+        check["next"]
+            .as_str()
+            .unwrap()
+            .starts_with("It answers; it takes no tools, so the open text goes inline")
+    );
+    let told = folders.run(&["providers", "--check", "lmstudio"]).ok().out;
+    assert!(told.contains("Key and model: fine\nTools: none, the open text goes inline\n"), "{told}");
 
     // What has tools by now is found out by a check.
     let better = always(|| Reply::Call("ready", json!({})));

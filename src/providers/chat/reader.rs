@@ -11,7 +11,7 @@ use super::gathering::Gathering;
 use crate::domain::conversation::Usage;
 use crate::providers::abilities::Abilities;
 use crate::providers::client::Refusal;
-use crate::providers::wire::{Heard, Progress, Protocol, Reader};
+use crate::providers::wire::{Heard, Progress, Protocol, Reader, cost_of};
 use crate::providers::{Event, Request, raw};
 
 /// An answer in chunks.
@@ -137,7 +137,7 @@ impl Chunks {
             cache_write_tokens: detail("prompt_tokens_details", "cache_write_tokens"),
             output_tokens: count("completion_tokens"),
             reasoning_tokens: detail("completion_tokens_details", "reasoning_tokens"),
-            cost: usage.get("cost").and_then(Value::as_f64),
+            cost: cost_of(usage),
             ..Usage::default()
         };
         true

@@ -150,6 +150,21 @@ impl Refusal {
             && (self.param.as_deref() == Some("previous_response_id")
                 || self.says(&["previous_response_not_found", "previous_response_id", "previous response"]))
     }
+
+    /// Whether a refusal about the earlier response says that this one is gone, so that the server may well keep others.
+    pub fn is_previous_response_gone(&self) -> bool {
+        let words = [
+            "previous_response_not_found",
+            "not found",
+            "could not find",
+            "not be found",
+            "expired",
+            "does not exist",
+            "no longer",
+            "deleted",
+        ];
+        self.status == Some(404) || self.says(&words)
+    }
 }
 
 /// The words of a web page's title.
@@ -215,8 +230,8 @@ impl Refusal {
             return (
                 "can't call tools with this model".into(),
                 format!(
-                    "Choose a model with tools, or set `tools = false` under [providers.{}] in config.toml: then the open text itself is sent \
-                     with the question, cut at 24,000 characters. A question that has not begun to be answered goes so by itself.",
+                    "Choose a model with tools, or ask again without: with `tools = false` under [providers.{}] in config.toml the open text itself, \
+                     up to 24,000 characters of it, is sent with the question.",
                     server.name()
                 ),
             );

@@ -114,8 +114,7 @@ impl<'a> Attempts<'a> {
             self.whole = true;
             let why =
                 format!("{host} does not continue from the last response: sending the whole conversation.");
-            // 404: that one response is gone. 400: the server never keeps any.
-            return Some((why, refusal.status != Some(404)));
+            return Some((why, !refusal.is_previous_response_gone()));
         }
         if refusal.is_about_reasoning() && self.request.items.iter().any(|item| matches!(item, Item::Raw(_)))
         {

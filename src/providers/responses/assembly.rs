@@ -12,7 +12,7 @@ use crate::domain::conversation::Usage;
 use crate::domain::ids::CallId;
 use crate::providers::Event;
 use crate::providers::client::Refusal;
-use crate::providers::wire::{Heard, Progress, Reader};
+use crate::providers::wire::{Heard, Progress, Reader, cost_of};
 
 /// An answer that is being built.
 #[derive(Debug, Default)]
@@ -323,7 +323,7 @@ fn usage(response: &Value) -> Usage {
         cache_write_tokens: detail("input_tokens_details", "cache_write_tokens"),
         output_tokens: count("output_tokens"),
         reasoning_tokens: detail("output_tokens_details", "reasoning_tokens"),
-        cost: usage.get("cost").and_then(Value::as_f64),
+        cost: cost_of(usage),
         ..Usage::default()
     }
 }

@@ -6,15 +6,15 @@ use crate::tui::msg::Msg;
 use crate::workbench::provider::{OFFLINE, Offered};
 
 /// Opens the list, with the present provider selected. What listens on this machine comes first.
-pub(in crate::tui) fn open(mut offered: Vec<Offered>, listening: &[&str], present: &str) -> Popup {
-    let listens = |provider: &Offered| listening.contains(&provider.name.as_str());
+pub(in crate::tui) fn open(mut offered: Vec<Offered>, listening: &[String], present: &str) -> Popup {
+    let listens = |provider: &Offered| listening.contains(&provider.name);
     offered.sort_by_key(|provider| !listens(provider));
     let here = offered.iter().position(|provider| provider.name == present).unwrap_or(0);
     let item = |provider: Offered| {
         let state = match (provider.is_local, provider.has_key, provider.needs_key) {
             _ if provider.name == OFFLINE => "inside this program, no network",
             (true, _, _) if listens(&provider) => "runs on this machine",
-            (true, _, _) => "on this machine, not found at its usual port",
+            (true, _, _) => "on this machine, not running at its address",
             (_, true, _) => "has a key",
             (_, _, true) => "needs a key",
             _ => "your own",
@@ -32,6 +32,23 @@ mod tests {
     use crate::tui::msg::Msg;
     use crate::tui::tests::Author;
     use crate::workbench::provider::OFFLINE;
+
+    #[test]
+    fn a_server_of_the_authors_own_is_looked_for_where_it_is_set_to_be() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut author = Author::at(120, 40);
+        let address = format!("http://{}/v1", listener.local_addr().unwrap());
+        author.bench.set_setting(&["providers", "my-box", "base_url"], Some(address.into())).unwrap();
+        let row = |author: &mut Author| {
+            author.sees().lines().find(|line| line.contains("my-box")).unwrap_or_default().to_owned()
+        };
+        author.happens_effect(Effect::ListProviders);
+        assert!(row(&mut author).contains("runs on this machine"), "{}", author.sees());
+        drop(listener);
+        author.key(crossterm::event::KeyCode::Esc);
+        author.happens_effect(Effect::ListProviders);
+        assert!(row(&mut author).contains("not running at its address"), "{}", author.sees());
+    }
 
     #[test]
     fn the_author_chooses_who_answers_and_is_told_what_is_stronger() {

@@ -41,10 +41,10 @@ impl std::fmt::Debug for SearchPopup {
 }
 
 impl SearchPopup {
-    /// An open field with `words` in it.
+    /// An open field with `words` in it, which the first character that is typed replaces.
     pub(in crate::tui) fn new(words: &str) -> Self {
         Self {
-            query: Input::new(words).with_placeholder("words, a name, or a \"phrase\""),
+            query: Input::prefilled(words).with_placeholder("words, a name, or a \"phrase\""),
             answered: String::new(),
             hits: vec![],
             list: List::new(vec![]),

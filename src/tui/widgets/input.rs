@@ -21,6 +21,8 @@ pub struct Input {
     /// Byte offset, between graphemes.
     cursor: usize,
     masked: bool,
+    /// The text was put there and counts as selected: what is typed takes its place, a move of the cursor keeps it.
+    prefilled: bool,
     /// Shown while nothing is typed.
     placeholder: String,
 }
@@ -51,6 +53,12 @@ impl Input {
         input
     }
 
+    /// Makes an input with a text that is there only as long as nothing else is typed.
+    pub fn prefilled(text: &str) -> Self {
+        let input = Self::new(text);
+        Self { prefilled: !input.is_empty(), ..input }
+    }
+
     /// Makes an empty input that shows a dot for each character.
     pub fn masked() -> Self {
         Self { masked: true, ..Self::default() }
@@ -75,20 +83,22 @@ impl Input {
 
     /// Replaces the text and puts the cursor behind it.
     pub fn set_text(&mut self, text: &str) {
-        self.text.clear();
-        self.cursor = 0;
+        self.take();
         self.insert(text);
     }
 
     /// Empties it and returns what it held.
     pub fn take(&mut self) -> String {
-        self.cursor = 0;
+        (self.cursor, self.prefilled) = (0, false);
         std::mem::take(&mut self.text)
     }
 
     /// Inserts typed or pasted text at the cursor. Line breaks and tabs become spaces (at the ends nothing); other control characters are
     /// left out, since nobody means to type one.
     pub fn insert(&mut self, text: &str) {
+        if self.prefilled {
+            self.take();
+        }
         let one_line = text.trim_matches(['\r', '\n']).replace("\r\n", "\n");
         let kept = one_line.chars().map(|c| if matches!(c, '\n' | '\r' | '\t') { ' ' } else { c });
         let kept: String = kept.filter(|c| !c.is_control()).collect();
@@ -116,6 +126,10 @@ impl Input {
             KeyCode::Char('w') if ctrl => self.remove(self.left(true), self.cursor),
             KeyCode::Char('u') if ctrl => self.remove(0, self.cursor),
             KeyCode::Char('d') if alt => self.remove(self.cursor, self.right(true)),
+            KeyCode::Backspace | KeyCode::Delete if self.prefilled && !word => {
+                self.take();
+                Edit::Changed
+            }
             KeyCode::Backspace => self.remove(self.left(word), self.cursor),
             KeyCode::Delete => self.remove(self.cursor, self.right(word)),
             KeyCode::Left => self.move_to(self.left(word)),
@@ -129,11 +143,12 @@ impl Input {
     }
 
     fn move_to(&mut self, offset: usize) -> Edit {
-        self.cursor = offset;
+        (self.cursor, self.prefilled) = (offset, false);
         Edit::Moved
     }
 
     fn remove(&mut self, from: usize, to: usize) -> Edit {
+        self.prefilled = false;
         if from >= to {
             return Edit::Moved;
         }
@@ -213,7 +228,12 @@ impl Input {
             }
             visible.push_str(grapheme);
         }
-        buffer.set_stringn(area.x, area.y, visible, room, Style { bg: None, ..theme.style(Role::Text) });
+        let style = if self.prefilled {
+            theme.style(Role::Selection)
+        } else {
+            Style { bg: None, ..theme.style(Role::Text) }
+        };
+        buffer.set_stringn(area.x, area.y, visible, room, style);
         Some(Position { x: area.x + used.min(room - 1) as u16, y: area.y })
     }
 
@@ -285,6 +305,43 @@ mod tests {
         assert_eq!(state(&input), "|");
         assert_eq!(press(&mut input, KeyCode::Char('s'), ctrl), Edit::Ignored);
         assert_eq!(press(&mut input, KeyCode::Enter, KeyModifiers::NONE), Edit::Ignored);
+    }
+
+    #[test]
+    fn what_is_typed_takes_the_place_of_a_prefilled_text_and_a_move_keeps_it() {
+        let none = KeyModifiers::NONE;
+        let after = |keys: &[KeyCode]| {
+            let mut input = Input::prefilled("the lamp");
+            for key in keys {
+                press(&mut input, *key, none);
+            }
+            state(&input)
+        };
+        assert_eq!(after(&[KeyCode::Char('a'), KeyCode::Char('b')]), "ab|");
+        assert_eq!(after(&[KeyCode::End, KeyCode::Char('s')]), "the lamps|");
+        assert_eq!(after(&[KeyCode::Left, KeyCode::Backspace]), "the la|p");
+        assert_eq!(after(&[KeyCode::Backspace, KeyCode::Char('x')]), "x|");
+        assert_eq!(
+            after(&[KeyCode::F(5), KeyCode::Char('x')]),
+            "x|",
+            "a key that means nothing changes nothing"
+        );
+        let mut input = Input::prefilled("the lamp");
+        press(&mut input, KeyCode::Char('w'), KeyModifiers::CONTROL);
+        press(&mut input, KeyCode::Char('d'), none);
+        assert_eq!(state(&input), "the d|");
+        let mut input = Input::prefilled("the lamp");
+        input.insert("pasted");
+        assert_eq!(state(&input), "pasted|");
+        let style = |input: &Input| {
+            let mut buffer = Buffer::empty(Rect::new(0, 0, 9, 1));
+            input.draw(buffer.area, &mut buffer, &THEME);
+            buffer[(0, 0)].style()
+        };
+        let mut input = Input::prefilled("the lamp");
+        let selected = style(&input);
+        press(&mut input, KeyCode::Left, none);
+        assert_ne!(style(&input), selected, "the author sees what typing will replace");
     }
 
     #[test]

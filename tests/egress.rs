@@ -616,7 +616,7 @@ fn call() -> impl Strategy<Value = (String, String)> {
 
 /// Fewer than elsewhere: each case runs the program twice.
 fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse::<u32>().ok()).map_or(12, |n| n.div_ceil(20))
+    std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse::<u32>().ok()).map_or(12, |n| n.div_ceil(100))
 }
 
 proptest! {

@@ -168,3 +168,44 @@ fn a_first_answer_that_is_not_kept_is_not_streamed() {
     assert_eq!((ran.code, ran.json()["answer"].as_str()), (3, Some("She is a pi")));
     assert_eq!(ran.json()["cut_off"], true);
 }
+
+#[test]
+fn an_answer_that_is_not_kept_goes_to_no_other_server_and_into_no_record() {
+    let folders = Folders::new();
+    // It keeps conversations, and answers without looking where it was told to look.
+    let keeps =
+        Server::start(|n, _| Reply::Say(if n == 0 { "She is a pirate." } else { "She keeps the lamp." }));
+    let first = folders.run_at(&keeps.base, &["ask", "Who is Mira Okafor?", "--json"]).ok().json();
+    assert_eq!(first["answer"], "She keeps the lamp.");
+    assert!(first["notices"][0].as_str().unwrap().contains("is not kept"), "{first}");
+    assert!(keeps.received()[1].body["previous_response_id"].is_string(), "it goes on from that answer");
+    let session = first["session"].as_str().unwrap();
+    let kept = folders.read(&format!(".scritorio/sessions/{session}.jsonl"));
+    assert!(kept.contains("keeps the lamp") && !kept.contains("pirate"), "{kept}");
+
+    let other = always(|| Reply::Say("I see."));
+    folders.write("../config/config.toml", &settings(&other, "gemma"));
+    folders.run(&["ask", "And now?", "--session", session, "--provider", "lmstudio"]).ok();
+    let body = &other.received()[0].raw;
+    assert!(body.contains("keeps the lamp") && !body.contains("pirate"), "{body}");
+}
+
+#[test]
+fn an_answer_that_was_whole_is_not_lost_with_the_request_after_it() {
+    let folders = Folders::new();
+    let server = Server::start(|n, _| {
+        if n == 0 { Reply::Say("She is a pirate.") } else { Reply::Refuse(400, error("invalid", "No more.")) }
+    });
+    let ran = folders.run_at(&server.base, &["ask", "Who is Mira Okafor?", "--json"]);
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert_eq!(ran.json()["answer"], "She is a pirate.\n\n[answered without looking anything up]");
+    assert!(ran.json()["notices"][0].as_str().unwrap().ends_with("that first answer stands."), "{}", ran.out);
+}
+
+#[test]
+fn an_answer_without_a_word_is_not_a_blank_line() {
+    let folders = Folders::new();
+    let server = always(|| Reply::Say(""));
+    let ran = folders.run_at(&server.base, &["ask", "What now?"]).ok();
+    assert_eq!(ran.out, "[The server gave no words.]\n");
+}

@@ -10,7 +10,7 @@ mod response;
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::domain::conversation::{Failure, FailureKind, ToolStatus, TurnStatus};
+use crate::domain::conversation::{Failure, FailureKind, NOT_LOOKED_UP, ToolStatus, TurnStatus};
 use crate::domain::ids::CallId;
 use crate::domain::safe_text;
 use crate::providers::{Event, Item, ToolChoice};
@@ -49,7 +49,6 @@ const NOT_LOCAL: (&str, &str) =
     ("not_run", "A local tool was required in the first round, so this call was not run.");
 const HALF: &str = "the call did not arrive whole";
 const NO_WORDS: &str = "[The server gave no words.]";
-const NOT_LOOKED_UP: &str = "\n\n[answered without looking anything up]";
 
 impl Machine {
     /// Prepares a turn; it starts with [`Input::Begin`].
@@ -254,7 +253,7 @@ impl Machine {
             self.items.push(Item::Persona(words.clone()));
             self.kept = None;
             self.say(words, effects);
-            self.say(NOT_LOOKED_UP.to_owned(), effects);
+            self.say(format!("\n\n{NOT_LOOKED_UP}"), effects);
             effects.push(Effect::Restore);
         }
         effects.push(Effect::End(status));

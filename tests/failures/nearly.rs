@@ -163,6 +163,7 @@ fn a_first_answer_that_is_not_kept_is_not_streamed() {
     let ran = folders.run_at(&broken.base, &["ask", "Who is Mira Okafor?", "--json"]);
     let marked = "She is a pirate queen.\n\n[answered without looking anything up]";
     assert_eq!((ran.code, ran.json()["answer"].as_str()), (3, Some(marked)), "{}", ran.err);
+    assert_eq!(ran.json()["cut_off"], false, "no word of it is missing");
     let notices = ran.json()["notices"].clone();
     assert!(notices[0].as_str().unwrap().ends_with("that first answer stands."), "{notices}");
     assert_eq!(notices.as_array().unwrap().len(), 1, "{notices}");

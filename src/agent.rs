@@ -114,14 +114,21 @@ impl TurnSetup {
     /// What is told about a turn whose model has no tools.
     pub(crate) fn inline_notice(&self) -> String {
         let model = safe_text::line(&self.model);
-        match (&self.selection, &self.current) {
-            (Some(selection), _) => {
-                format!("{model} takes no tools: the selection from {} goes inline.", selection.path)
-            }
-            (None, Some(path)) => format!("{model} takes no tools: {path} goes inline."),
-            (None, None) => {
-                format!("{model} takes no tools and can look nothing up: it gets the question alone.")
-            }
+        let Some(inline) = context::inlined(&self.book, self.current.as_ref(), self.selection.as_ref())
+        else {
+            let why = if self.open_is_private { " The open document is kept from AI." } else { "" };
+            return format!(
+                "{model} takes no tools and can look nothing up: it gets the question alone.{why}"
+            );
+        };
+        let what = if self.selection.is_some() { "the selection from " } else { "" };
+        let path = inline.path;
+        match inline.cut {
+            0 => format!("{model} takes no tools: {what}{path} goes inline."),
+            cut => format!(
+                "{model} takes no tools: {what}{path} goes inline, without the last {cut} of its {} words, which are over the limit.",
+                inline.words
+            ),
         }
     }
 
@@ -138,6 +145,20 @@ impl TurnSetup {
             persona: Some(self.persona),
             limits: Limits::default(),
         }
+    }
+}
+
+/// Says that so many of the oldest turns are left out; `None` for none.
+pub(crate) fn too_long(left_out: usize, model: &str) -> Option<String> {
+    let model = safe_text::line(model);
+    match left_out {
+        0 => None,
+        1 => Some(format!(
+            "The oldest turn of this conversation is left out: with it, it was too long for {model}."
+        )),
+        n => Some(format!(
+            "The oldest {n} turns of this conversation are left out: with them, it was too long for {model}."
+        )),
     }
 }
 

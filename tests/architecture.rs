@@ -49,6 +49,7 @@ const OWNS: &[(&str, &[&str])] = &[
     ("schemars", &["tools"]),
     ("reqwest", &["providers"]),
     ("hyper_util", &["providers"]),
+    ("http_body", &["providers"]),
     ("rustls", &["providers"]),
     ("keyring", &["secrets"]),
     ("keyring_core", &["secrets"]),

@@ -346,6 +346,8 @@ fn a_conversation_that_is_too_long_is_asked_without_its_oldest_turns() {
     assert!(!last.contains("first-words") && last.contains("second-words") && last.contains("third-words"));
     let kept = trouble.folders.read(&format!(".scritorio/sessions/{session}.jsonl"));
     assert!(kept.contains("first-words"), "nothing is lost here");
+    let shown = trouble.folders.run(&["sessions", "show", session]).ok();
+    assert!(shown.out.contains("The oldest turn of this conversation is left out"), "{}", shown.out);
 
     // The next question does not try again what was too long, and says so.
     let asked = server.received().len();

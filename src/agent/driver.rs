@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::event::{Ended, TurnEvent, TurnEventKind};
 use super::machine::{Call, Effect, Input, Machine, Plan};
 use super::rows::Rows;
-use super::{FirstRound, TurnSetup, Used, context, request};
+use super::{FirstRound, TurnSetup, Used, context, request, too_long};
 use crate::domain::conversation::{Failure, ToolStatus, Turn, TurnStatus, Usage};
 use crate::domain::passage::sha256_hex;
 use crate::domain::safe_text;
@@ -75,6 +75,8 @@ struct Driver {
     refused: Option<Failure>,
     /// How many of the oldest turns the last request had to leave out.
     left_out: usize,
+    /// The first round is asked for once more, and was told.
+    begins_anew: bool,
     /// What the author was told of how the turn goes.
     notices: Vec<String>,
 }
@@ -102,6 +104,7 @@ impl Driver {
             asked_at: format!("{:.3}", jiff::Timestamp::now()),
             refused: None,
             left_out: 0,
+            begins_anew: false,
             notices: vec![],
         }
     }
@@ -129,10 +132,15 @@ impl Driver {
             Effect::Replace(answer) => self.tell(TurnEventKind::Answer(answer)),
             Effect::Think => self.tell(TurnEventKind::Reasoning),
             Effect::Withdraw => {
-                let model = safe_text::line(&self.setup.model).into_owned();
-                self.notice(format!(
-                    "{model} answered without looking anything up, so the program looked and asked again. That first answer is not kept."
-                ));
+                let words = withdrawn(&self.setup.model);
+                self.notice(words);
+            }
+            Effect::Restore => {
+                let (old, model) = (withdrawn(&self.setup.model), safe_text::line(&self.setup.model));
+                let new = format!(
+                    "{model} answered without looking anything up. The program asked again, and nothing came of it: that first answer stands."
+                );
+                self.correct(Some(&old), new);
             }
             Effect::Queue(call) => {
                 let row = self.rows.queue(&call);
@@ -150,7 +158,9 @@ impl Driver {
     fn ask(&mut self, choice: ToolChoice) {
         let of = self.plan.max_rounds;
         // The request after the last round belongs to that round.
-        self.tell(TurnEventKind::Round { round: self.machine.requests().min(of), of });
+        if !std::mem::take(&mut self.begins_anew) {
+            self.tell(TurnEventKind::Round { round: self.machine.requests().min(of), of });
+        }
         self.drop_oldest();
         let kept = self.machine.kept();
         let request = request::request(&self.setup, self.machine.items(), kept, choice);
@@ -170,7 +180,12 @@ impl Driver {
             let setup = Arc::make_mut(&mut self.setup);
             leave_out(&mut setup.history, left_out);
             setup.continue_from = None;
+            let told = too_long(setup.left_out, &setup.model);
+            setup.notices.retain(|notice| Some(notice) != told.as_ref());
             setup.left_out += left_out;
+            if let Some(words) = too_long(setup.left_out, &setup.model) {
+                self.correct(told.as_deref(), words);
+            }
         }
     }
 
@@ -186,7 +201,7 @@ impl Driver {
         Arc::make_mut(&mut self.setup).give_up_tools();
         self.plan = request::plan(&self.setup);
         self.machine = Machine::new(self.plan.clone());
-        self.response_id = None;
+        (self.response_id, self.begins_anew) = (None, true);
         self.tell_notices();
         true
     }
@@ -204,6 +219,15 @@ impl Driver {
     fn notice(&mut self, words: String) {
         self.tell(TurnEventKind::Notice(words.clone()));
         self.notices.push(words);
+    }
+
+    /// Tells something in place of what was told before.
+    fn correct(&mut self, old: Option<&str>, new: String) {
+        self.tell(TurnEventKind::Notice(new.clone()));
+        match self.notices.iter_mut().find(|notice| Some(notice.as_str()) == old) {
+            Some(notice) => *notice = new,
+            None => self.notices.push(new),
+        }
     }
 
     fn run_tool(&mut self, call: Call) {
@@ -365,6 +389,7 @@ impl Driver {
 
     fn end(mut self, status: TurnStatus) {
         self.stream = None;
+        self.drop_oldest();
         self.setup.witness.close();
         let events = self.events.clone();
         let turn = self.setup.id.clone();
@@ -372,8 +397,7 @@ impl Driver {
         let _ = events.send(TurnEvent { turn, kind });
     }
 
-    fn into_ended(mut self, status: TurnStatus) -> Ended {
-        self.drop_oldest();
+    fn into_ended(self, status: TurnStatus) -> Ended {
         let setup = &self.setup;
         let kept = self.machine.kept().filter(|_| self.plan.server_keeps && self.machine.is_whole());
         let kept_by_server = kept.is_some();
@@ -422,6 +446,14 @@ impl Driver {
     }
 }
 
+/// What is told once a first answer is left out.
+fn withdrawn(model: &str) -> String {
+    let model = safe_text::line(model);
+    format!(
+        "{model} answered without looking anything up, so the program looked and asked again. That first answer is not kept."
+    )
+}
+
 async fn next_of(stream: Option<&mut Stream>) -> Input {
     match stream {
         Some(stream) => stream.next().await,
@@ -445,6 +477,7 @@ mod tests {
 
     use schemars::JsonSchema;
     use serde::Deserialize;
+    use tokio::io::AsyncReadExt as _;
 
     use super::*;
     use crate::agent::testing::{
@@ -455,6 +488,8 @@ mod tests {
     use crate::domain::conversation::FailureKind;
     use crate::domain::ids::ProposalId;
     use crate::proposal::FileChange;
+    use crate::providers::client::{ApiKey, Client, Timeouts};
+    use crate::providers::remote::Remote;
     use crate::providers::{Item, Request};
     use crate::tools::{Desk, Draft, Evidence, ProposeTool, ReadTool, Reading, Registry, Selection};
 
@@ -632,8 +667,40 @@ mod tests {
         let notice = "script-1 takes no tools: manuscript/02-lantern.md goes inline. `scritorio providers --check scripted` asks anew.";
         assert_eq!(ended.turn.notices, [notice]);
         assert!(events.contains(&format!("notice {notice}")), "{events:?}");
+        let rounds = events.iter().filter(|event| event.starts_with("round")).count();
+        assert_eq!(rounds, 1, "{events:?}");
         assert_eq!(ended.items.last(), Some(&Item::Persona("It is dark.".into())));
         assert_eq!(ended.prompt_hash, sha256_hex(&without.instructions));
+    }
+
+    #[test]
+    fn what_goes_inline_says_how_much_of_it_does_not() {
+        let mut setup = setup(scripted([]), "Well?");
+        let long = vec!["Word after word goes by.".repeat(40); 40].join("\n\n");
+        setup.selection = Some(Selection {
+            path: path("manuscript/02-lantern.md"),
+            title: "The Lantern".into(),
+            source_words: 9000,
+            start: 0,
+            text: long.clone().into(),
+        });
+        let notice = setup.inline_notice();
+        let sent = crate::agent::context::inline_text(&setup.book, None, setup.selection.as_ref()).unwrap().1;
+        let count = crate::domain::passage::count_words;
+        let cut = count(&long) - count(&sent);
+        assert!(cut > 1000, "{cut}");
+        assert_eq!(
+            notice,
+            format!(
+                "script-1 takes no tools: the selection from manuscript/02-lantern.md goes inline, without the last {cut} of its {} words, which are over the limit.",
+                count(&long)
+            )
+        );
+        (setup.selection, setup.current) = (None, None);
+        let alone = "script-1 takes no tools and can look nothing up: it gets the question alone.";
+        assert_eq!(setup.inline_notice(), alone);
+        setup.open_is_private = true;
+        assert_eq!(setup.inline_notice(), format!("{alone} The open document is kept from AI."));
     }
 
     #[tokio::test]
@@ -683,6 +750,41 @@ mod tests {
         assert!(ended.turn.tools[0].forced);
         let second = format!("{:?}", provider.requests()[1].items);
         assert!(!second.contains("pirate") && second.contains("harbour books"), "{second}");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_keeps_conversations_goes_on_from_a_withdrawn_answer_that_nobody_else_has() {
+        let provider = Arc::new(
+            Scripted::new([
+                said([created("r1"), text("She is a pirate."), finished()]),
+                said([created("r2"), text("She keeps the books."), finished()]),
+            ])
+            .stateful(),
+        );
+        let mut setup = setup(provider.clone(), "Who is Mira Okafor?");
+        setup.options.store = true;
+        let (_, ended) = finish(start(setup)).await;
+        let second = &provider.requests()[1];
+        assert_eq!(second.previous_response_id.as_deref(), Some("r1"));
+        let fresh = &second.items[second.fresh..];
+        assert!(
+            matches!(fresh, [Item::Author(result)] if result.contains("harbour books")),
+            "only what the program looked up: {fresh:?}"
+        );
+        assert!(!format!("{:?}", ended.items).contains("pirate"), "{:?}", ended.items);
+        assert!(ended.kept_by_server);
+        assert_eq!(ended.turn.response_id.as_deref(), Some("r2"));
+    }
+
+    #[tokio::test]
+    async fn a_withdrawn_answer_stands_where_asking_again_fails_and_that_is_told() {
+        let provider = scripted([said([text("She is a pirate."), finished()]), vec![Step::Fail(failure())]]);
+        let (events, ended) = finish(start(setup(provider, "Who is Mira Okafor?"))).await;
+        assert_eq!(ended.turn.status, TurnStatus::Failed(failure()));
+        assert_eq!(ended.turn.answer, "She is a pirate.\n\n[answered without looking anything up]");
+        let [notice] = &ended.turn.notices[..] else { panic!("{:?}", ended.turn.notices) };
+        assert!(notice.ends_with("that first answer stands."), "{notice}");
+        assert!(events.contains(&format!("notice {notice}")), "{events:?}");
     }
 
     #[tokio::test]
@@ -876,6 +978,43 @@ mod tests {
         assert_eq!((usage.cost, usage.estimated, usage.output_tokens), (Some(1.0), true, Some(0)));
     }
 
+    /// A turn with a server that takes a connection and says nothing, not even what its encryption wants; stopped once it did so, unless its time runs out.
+    async fn with_a_silent_server(scheme: &str, first_byte: Option<Duration>) -> Ended {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("{scheme}://{}/v1", listener.local_addr().unwrap());
+        let limits = Timeouts { retry: Duration::from_millis(1), ..Timeouts::default() };
+        let first_byte_in = first_byte.unwrap_or(limits.first_byte);
+        let client = Client::new(Timeouts { first_byte: first_byte_in, ..limits }).unwrap();
+        let mut setup = turn(&scripted([]));
+        setup.provider = Arc::new(Remote::openai(client, Some(&base), ApiKey::none()).unwrap());
+        setup.purse = Arc::new(OneRequest);
+        let running = start(setup);
+        if first_byte.is_none() {
+            let (mut connection, _) = listener.accept().await.unwrap();
+            connection.read_exact(&mut [0]).await.unwrap();
+            running.cancel.cancel();
+            return finish(running).await.1;
+        }
+        finish(running).await.1
+    }
+
+    #[tokio::test]
+    async fn what_is_stopped_before_a_connection_stands_costs_nothing() {
+        let ended = with_a_silent_server("https", None).await;
+        assert_eq!((&ended.turn.status, ended.turn.usage), (&TurnStatus::Cancelled, Usage::default()));
+        let ended = with_a_silent_server("http", None).await;
+        assert_eq!(ended.turn.status, TurnStatus::Cancelled);
+        assert!(ended.turn.usage.estimated && ended.turn.usage.input_tokens.unwrap() > 100, "it was sent");
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_takes_longer_than_the_first_byte_may_costs_nothing() {
+        let ended = with_a_silent_server("https", Some(Duration::from_millis(20))).await;
+        assert_eq!(ended.turn.usage, Usage::default());
+        let failure = ended.failure.unwrap();
+        assert!(failure.message.contains("could not be reached within"), "{}", failure.message);
+    }
+
     #[tokio::test]
     async fn an_answer_without_a_count_of_its_tokens_is_estimated_and_searches_are_counted() {
         let search = || Event::WebSearch { query: "gulls".into() };
@@ -899,6 +1038,25 @@ mod tests {
         assert!(first.items.contains(&said(1)[0]) && !second.items.contains(&said(1)[0]));
         assert!(second.items.contains(&said(2)[1]) && second.tools_ran() && !first.tools_ran());
         assert_eq!(second.items[second.question], Item::Author("What now?".into()));
+        let told = "The oldest turn of this conversation is left out: with it, it was too long for script-1.";
+        assert_eq!((ended.left_out, &ended.turn.notices[..]), (1, &[told.to_owned()][..]));
+    }
+
+    #[tokio::test]
+    async fn how_many_turns_were_left_out_in_the_end_is_kept_with_the_turn() {
+        let script =
+            [Event::Retry(retry("too long", 1)), Event::Retry(retry("too long", 2)), text("So."), finished()];
+        let mut setup = turn(&scripted([said(script)]));
+        let said = |n: u32| [Item::Author(format!("Question {n}")), Item::Persona(format!("Answer {n}"))];
+        setup.history = [said(2), said(3), said(4)].concat();
+        setup.left_out = 1;
+        setup.notices = vec!["Before.".into(), too_long(1, &setup.model).unwrap(), "Behind.".into()];
+        let (told, ended) = finish(start(setup)).await;
+        let total =
+            "The oldest 3 turns of this conversation are left out: with them, it was too long for script-1.";
+        assert_eq!(ended.turn.notices, ["Before.", total, "Behind."]);
+        assert_eq!(ended.left_out, 3);
+        assert!(told.contains(&format!("notice {total}")), "{told:?}");
     }
 
     #[tokio::test]

@@ -10,7 +10,7 @@ mod response;
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::domain::conversation::{Failure, FailureKind, ToolStatus, TurnStatus};
+use crate::domain::conversation::{Failure, FailureKind, NOT_LOOKED_UP, ToolStatus, TurnStatus};
 use crate::domain::ids::CallId;
 use crate::domain::safe_text;
 use crate::providers::{Event, Item, ToolChoice};
@@ -27,6 +27,8 @@ pub struct Machine {
     requests: u32,
     rounds: u32,
     kept: Option<Kept>,
+    /// A first answer that came without the look that was asked for.
+    withdrawn: Option<String>,
     whole: bool,
     ids: BTreeSet<CallId>,
 }
@@ -46,6 +48,7 @@ const OVER_LIMIT: (&str, &str) =
 const NOT_LOCAL: (&str, &str) =
     ("not_run", "A local tool was required in the first round, so this call was not run.");
 const HALF: &str = "the call did not arrive whole";
+const NO_WORDS: &str = "[The server gave no words.]";
 
 impl Machine {
     /// Prepares a turn; it starts with [`Input::Begin`].
@@ -58,6 +61,7 @@ impl Machine {
             requests: 0,
             rounds: 0,
             kept: None,
+            withdrawn: None,
             whole: false,
             ids: BTreeSet::new(),
         }
@@ -105,7 +109,7 @@ impl Machine {
         let phase = std::mem::replace(&mut self.phase, Phase::Over);
         self.phase = match (phase, input) {
             (Phase::Ready, Input::Begin) => self.ask(self.plan.first.choice(), &mut effects),
-            (Phase::Ready, Input::Cancelled) => end(TurnStatus::Cancelled, &mut effects),
+            (Phase::Ready, Input::Cancelled) => self.end(TurnStatus::Cancelled, &mut effects),
             (Phase::Hearing(response), Input::Heard(event)) => self.hear(response, event, &mut effects),
             (Phase::Hearing(response), Input::Broken(failure)) => {
                 self.interrupt(response, TurnStatus::Failed(failure), &mut effects)
@@ -122,7 +126,7 @@ impl Machine {
             (Phase::Running { current, waiting }, Input::Cancelled) => {
                 let open = std::iter::once(current).chain(waiting).collect();
                 self.refuse(open, ToolStatus::Cancelled, CANCELLED, &mut effects);
-                end(TurnStatus::Cancelled, &mut effects)
+                self.end(TurnStatus::Cancelled, &mut effects)
             }
             (phase, _) => phase,
         };
@@ -193,24 +197,30 @@ impl Machine {
             && !calls.iter().any(|c| self.plan.offered.contains(&c.name))
         {
             self.refuse(calls.into(), ToolStatus::Failed, NOT_LOCAL, effects);
-            return end(TurnStatus::Failed(no_tool_call()), effects);
+            return self.end(TurnStatus::Failed(no_tool_call()), effects);
         }
         let own = if is_first && truncated.is_none() { self.own_call(&calls) } else { None };
         if own.is_some() && calls.is_empty() {
-            self.withdraw(before, &held, effects);
+            self.withdraw(before, held, effects);
         } else if !held.is_empty() {
             self.say(held, effects);
         }
         if calls.is_empty() && own.is_none() {
-            self.whole = truncated.is_none();
+            let is_silent = self.answer.trim().is_empty();
+            self.whole = truncated.is_none() && !is_silent;
+            if is_silent && self.withdrawn.is_some() {
+                return self.end(TurnStatus::Done, effects);
+            }
             if let Some(why) = truncated {
                 self.say(cut_note(&why, self.answer.is_empty()), effects);
+            } else if is_silent {
+                self.say(NO_WORDS.to_owned(), effects);
             }
-            return end(TurnStatus::Done, effects);
+            return self.end(TurnStatus::Done, effects);
         }
         if self.requests > self.plan.max_rounds {
             self.refuse(calls.into(), ToolStatus::Failed, OVER_LIMIT, effects);
-            return end(TurnStatus::Failed(round_limit(self.plan.max_rounds)), effects);
+            return self.end(TurnStatus::Failed(round_limit(self.plan.max_rounds)), effects);
         }
         self.rounds += 1;
         effects.extend(own.iter().cloned().map(Effect::Queue));
@@ -223,16 +233,31 @@ impl Machine {
         self.requests == 1 && matches!(self.plan.first, First::Named { arguments: Some(_), .. })
     }
 
-    /// Leaves out a first answer that came without the call that was asked for. A server that keeps conversations has it, and goes on from it; any other is
-    /// never told of it.
-    fn withdraw(&mut self, before: usize, words: &str, effects: &mut Vec<Effect>) {
-        if !self.plan.server_keeps {
-            self.items.truncate(before);
-            self.kept = None;
-        }
+    /// Leaves out a first answer that came without the call that was asked for. A server that keeps conversations has it, and goes on from it; nobody else is
+    /// ever told of it.
+    fn withdraw(&mut self, before: usize, words: String, effects: &mut Vec<Effect>) {
+        self.items.truncate(before);
+        let kept = self.kept.take().filter(|_| self.plan.server_keeps);
+        self.kept = kept.map(|kept| Kept { items: before, ..kept });
         if !words.trim().is_empty() {
+            self.withdrawn = Some(words);
             effects.push(Effect::Withdraw);
         }
+    }
+
+    /// The turn is over. Where it gave no word, an answer that was withdrawn is better than none: it was whole, and is paid for.
+    fn end(&mut self, status: TurnStatus, effects: &mut Vec<Effect>) -> Phase {
+        if self.answer.trim().is_empty()
+            && let Some(words) = self.withdrawn.take()
+        {
+            self.items.push(Item::Persona(words.clone()));
+            self.kept = None;
+            self.say(words, effects);
+            self.say(format!("\n\n{NOT_LOOKED_UP}"), effects);
+            effects.push(Effect::Restore);
+        }
+        effects.push(Effect::End(status));
+        Phase::Over
     }
 
     /// The call that the program makes itself, where the first response did not make the one that was asked for.
@@ -288,7 +313,7 @@ impl Machine {
         let calls = response.commit(&mut self.items);
         self.kept = None;
         self.refuse(calls.into(), row, reason, effects);
-        end(status, effects)
+        self.end(status, effects)
     }
 
     /// Answers calls that are not run.
@@ -323,11 +348,6 @@ impl Machine {
         self.answer.push_str(&words);
         effects.push(Effect::Say(words));
     }
-}
-
-fn end(status: TurnStatus, effects: &mut Vec<Effect>) -> Phase {
-    effects.push(Effect::End(status));
-    Phase::Over
 }
 
 fn drop_half_calls(response: &Response, status: ToolStatus, effects: &mut Vec<Effect>) {
@@ -706,11 +726,54 @@ mod tests {
         let keeps = Plan { first: forced(Some("{}")), server_keeps: true, ..plan() };
         let inputs = heard([created("r1"), text("I guess."), finished()]).chain([answered("forced-1")]);
         let (machine, _) = play(keeps, inputs);
-        assert_eq!(shape(&machine), ["says I guess.", "author"], "no output without a call");
+        assert_eq!(shape(&machine), ["author"], "no output without a call, and no answer that is not kept");
         assert_eq!(machine.answer(), "", "the server goes on from it, the author is not shown it");
         let Some(Item::Author(message)) = machine.items().last() else { panic!("a message") };
         assert!(message.contains("{\"from\":\"forced-1\"}") && message.contains("never an instruction"));
-        assert_eq!(machine.kept(), Some(&Kept { items: 3, response_id: "r1".into() }));
+        assert_eq!(machine.kept(), Some(&Kept { items: 2, response_id: "r1".into() }));
+    }
+
+    #[test]
+    fn a_withdrawn_answer_is_better_than_none() {
+        const MARKED: &str = "I guess.\n\n[answered without looking anything up]";
+        let named = || Plan { first: forced(Some("{}")), ..plan() };
+        let first = || heard([text("I guess."), finished()]);
+        let second = || first().chain([answered("forced-1")]);
+        let silence = || [Input::Heard(finished())];
+        let tells_nothing: [Vec<Input>; 5] = [
+            first().chain([Input::Cancelled]).collect(),
+            second().chain([Input::Cancelled]).collect(),
+            second().chain([Input::Broken(failure())]).collect(),
+            second().chain(silence()).collect(),
+            second().chain(heard([truncated("length")])).collect(),
+        ];
+        for inputs in tells_nothing {
+            for server_keeps in [false, true] {
+                let (machine, effects) = play(Plan { server_keeps, ..named() }, inputs.clone());
+                assert_eq!(machine.answer(), MARKED, "{inputs:?}");
+                assert_eq!(shape(&machine).last().unwrap(), "says I guess.", "without the mark");
+                assert!(effects.contains(&Effect::Restore) && machine.kept().is_none());
+                assert!(!machine.is_whole());
+                check_answered(machine.items());
+            }
+        }
+        let broken = second().chain(heard([text("She ke")])).chain([Input::Broken(failure())]);
+        let (machine, effects) = play(named(), broken);
+        assert_eq!(machine.answer(), "She ke", "something came after the look");
+        assert!(!effects.contains(&Effect::Restore));
+    }
+
+    #[test]
+    fn an_answer_without_a_word_says_so() {
+        for inputs in [vec![finished()], vec![text(" \n"), finished()]] {
+            let (machine, effects) = play(plan(), inputs.into_iter().map(Input::Heard));
+            assert_eq!(machine.answer().trim(), NO_WORDS);
+            assert_eq!(ending(&effects), Some(&TurnStatus::Done));
+            assert!(!machine.is_whole());
+        }
+        let look = heard([text("I look."), call("a", "search_codex", "{}"), finished()]);
+        let (machine, _) = play(plan(), look.chain([answered("a")]).chain(heard([finished()])));
+        assert_eq!((machine.answer(), machine.is_whole()), ("I look.", true));
     }
 
     #[test]
@@ -857,7 +920,7 @@ mod tests {
                             running = running.filter(|id| *id != call_id);
                             prop_assert_eq!(rows.insert(call_id, true), Some(false));
                         }
-                        Effect::Think | Effect::Withdraw => {}
+                        Effect::Think | Effect::Withdraw | Effect::Restore => {}
                         Effect::End(_) => over = true,
                     }
                 }

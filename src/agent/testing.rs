@@ -1,6 +1,7 @@
 //! What the tests of this module share: a small book and a provider that plays a script.
 
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
@@ -155,14 +156,14 @@ impl Provider for Scripted {
         Box::pin(async move {
             let of = Carried::Conversation(request);
             let sending = Sending { destination: "nowhere", provider: "scripted", body: "{}", of };
-            let _noted = witness.sending(sending).await?;
+            witness.sending(sending).await?.leaving().store(true, Ordering::Release);
             for step in script {
                 match step {
                     Step::Say(event) => {
                         let again = matches!(event, Event::Retry(_));
                         let _ = out.send(event);
                         if again {
-                            let _noted = witness.sending(sending).await?;
+                            witness.sending(sending).await?.leaving().store(true, Ordering::Release);
                         }
                     }
                     Step::UntilCancelled => cancel.cancelled().await,

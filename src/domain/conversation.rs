@@ -66,6 +66,9 @@ pub struct Turn {
     pub response_id: Option<String>,
 }
 
+/// The last line of an answer that is whole, and came without the look that was asked for.
+pub const NOT_LOOKED_UP: &str = "[answered without looking anything up]";
+
 impl Turn {
     /// Whether anything came of it that can be read, so that it may take the place of another.
     pub fn is_answered(&self) -> bool {
@@ -79,7 +82,7 @@ impl Turn {
     /// Why the answer breaks off in the middle, in words for whoever reads it later; `None` where it is whole, or where there is none.
     pub fn cut_off(&self) -> Option<&'static str> {
         match self.status {
-            _ if self.answer.trim().is_empty() => None,
+            _ if self.answer.trim().is_empty() || self.answer.ends_with(NOT_LOOKED_UP) => None,
             TurnStatus::Done => None,
             TurnStatus::Cancelled => Some("The answer breaks off here: it was stopped."),
             TurnStatus::Failed(_) => Some("The answer breaks off here: the rest never arrived."),

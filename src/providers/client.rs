@@ -6,6 +6,7 @@
 
 mod get;
 mod key;
+mod leaving;
 pub mod pause;
 mod problem;
 mod refusal;
@@ -14,7 +15,7 @@ pub(crate) mod replayer;
 mod server;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use hyper_util::client::proxy::matcher::Matcher;
@@ -130,18 +131,22 @@ impl Client {
         self.timeouts
     }
 
-    /// Posts `body`, a JSON document, and returns the answer once its head has arrived with a status of success.
+    /// Posts `body`, a JSON document, and returns the answer once its head has arrived with a status of success. Sets `left` once a connection stands and the body
+    /// begins to leave.
     pub async fn post(
         &self,
         server: &Server,
         key: Option<&Key>,
         body: String,
+        left: Arc<AtomicBool>,
         first_byte: Duration,
     ) -> Result<Answer, Problem> {
         let request = self.http.post(server.url()).header(header::CONTENT_TYPE, "application/json");
+        let body = reqwest::Body::wrap(leaving::Leaving::new(body, Arc::clone(&left)));
         let request = request.header(header::ACCEPT, "text/event-stream").body(body);
         let request = signed(request, server, key)?;
         let response = match timeout(first_byte, request.send()).await {
+            Err(_) if !left.load(Ordering::Acquire) => return Err(Problem::NoConnection(first_byte)),
             Err(_) => return Err(Problem::Silent(Phase::FirstByte, first_byte)),
             Ok(Err(error)) => {
                 return Err(Problem::of_transport(&error, self.timeouts.connect, self.proxy_before(server)));

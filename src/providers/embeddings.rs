@@ -116,7 +116,7 @@ impl Embeddings {
         noted: &mut Noted,
     ) -> Result<Embedded, Problem> {
         let limit = self.client.timeouts().first_byte;
-        let mut answer: Answer = self.client.post(&self.server, key, body, limit).await?;
+        let mut answer: Answer = self.client.post(&self.server, key, body, noted.leaving(), limit).await?;
         noted.answering(answer.status(), answer.received());
         let bytes = answer.read(MAX_ANSWER).await;
         in_order(&bytes, count).ok_or_else(|| Problem::NotAnAnswer("no list of vectors".into()))

@@ -123,8 +123,10 @@ impl Remote {
             body: &bytes,
             of: Carried::Conversation(request),
         };
-        report.noted = Some(exchange.witness.sending(sending).await?);
-        let heard = match self.client.post(&self.server, key, bytes, limits.first_byte).await {
+        let noted = exchange.witness.sending(sending).await?;
+        let left = noted.leaving();
+        report.noted = Some(noted);
+        let heard = match self.client.post(&self.server, key, bytes, left, limits.first_byte).await {
             Ok(answer) => {
                 report.answering(&answer);
                 let reader = self.wire.reader(request, &self.abilities());

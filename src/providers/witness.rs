@@ -4,7 +4,7 @@
 //! that happens: answered, failed, cancelled. Only a program that is killed leaves no end.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::{BoxFuture, Event, Request};
 use crate::domain::conversation::{Failure, Usage};
@@ -87,18 +87,26 @@ type Tell = Box<dyn FnOnce(Outcome) + Send>;
 pub struct Noted {
     outcome: Outcome,
     received: Arc<AtomicU64>,
+    left: Arc<AtomicBool>,
     tell: Option<Tell>,
 }
 
 impl Noted {
     /// For an attempt whose end `tell` notes.
     pub fn with(tell: impl FnOnce(Outcome) + Send + 'static) -> Self {
-        Self { outcome: Outcome::default(), received: Arc::default(), tell: Some(Box::new(tell)) }
+        let mut noted = Self::nowhere();
+        noted.tell = Some(Box::new(tell));
+        noted
     }
 
     /// For an attempt that nobody notes.
     pub fn nowhere() -> Self {
-        Self { outcome: Outcome::default(), received: Arc::default(), tell: None }
+        Self { outcome: Outcome::default(), received: Arc::default(), left: Arc::default(), tell: None }
+    }
+
+    /// Returns what is set once a connection stands and the body begins to leave. Where it never is, nobody got the request.
+    pub fn leaving(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.left)
     }
 
     /// An answer with this status has begun; `received` counts the bytes of its body.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::agent::event::Ended;
 use crate::agent::grounding::{self, Grounded};
-use crate::agent::{FirstRound, TurnSetup, context};
+use crate::agent::{FirstRound, TurnSetup, context, too_long};
 use crate::domain::book::Book;
 use crate::domain::conversation::{Failure, FailureKind, SelectionMeta, Turn, TurnStatus, Usage};
 use crate::domain::ids::{BookPath, SessionId, TurnId};
@@ -143,7 +143,7 @@ impl Workbench {
         };
         let witness = self.witness(Some((session.clone(), id.clone())), &whole, known);
         let witness = self.inner.opened.watch(&id, witness);
-        let notices = [by_book, kept_back.notice(), notices::too_long(left_out, &model)];
+        let notices = [by_book, kept_back.notice(), too_long(left_out, &model)];
         let purse = self.purse(&id, name, &model, options.service_tier.as_deref());
         let mut setup = TurnSetup {
             numbers_missing: notices::numbers_missing(&whole, &book),

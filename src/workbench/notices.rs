@@ -79,20 +79,6 @@ pub(super) fn leave_out_again(before: &mut Before, turns: &[Kept], destination: 
     left_out
 }
 
-/// Says that the oldest turns are left out again.
-pub(super) fn too_long(left_out: usize, model: &str) -> Option<String> {
-    let model = safe_text::line(model);
-    match left_out {
-        0 => None,
-        1 => Some(format!(
-            "The oldest turn of this conversation is left out: with it, it was too long for {model}."
-        )),
-        n => Some(format!(
-            "The oldest {n} turns of this conversation are left out: with them, it was too long for {model}."
-        )),
-    }
-}
-
 /// Whether the numbers of the chapters that a model may read show that the author keeps others.
 pub(super) fn numbers_missing(whole: &Book, told: &Book) -> bool {
     let last = told.chapters.iter().map(|chapter| chapter.number).max().unwrap_or_default();

@@ -123,8 +123,10 @@ async fn ends_at_once(
         // Words that had arrived by then are still told; nothing new begins.
         let only_ends = told.iter().all(|kind| match kind {
             TurnEventKind::Tool(row) => row.status == ToolStatus::Cancelled,
-            // What it has cost by then is told last.
-            kind => matches!(kind, TurnEventKind::Text(_) | TurnEventKind::Usage(_)),
+            // What it has cost by then, and what it had to leave out, is told last.
+            kind => {
+                matches!(kind, TurnEventKind::Text(_) | TurnEventKind::Usage(_) | TurnEventKind::Notice(_))
+            }
         });
         assert!(only_ends, "{phase}: {told:?}");
         times.push(took);

@@ -167,16 +167,50 @@ fn a_first_answer_that_is_not_kept_is_not_streamed() {
     assert!(!ran.out.contains("pirate") && ran.out.contains("An officer."), "{}", ran.out);
     assert!(ran.out.contains("\"event\":\"notice\""), "{}", ran.out);
 
-    // Where the second request fails, the first answer is no answer either.
+    // Where the second request fails, the first answer was whole and is paid for: it is better than none, and marked.
     let broken = Server::start(|n, _| match n {
         0 => Reply::Say("She is a pirate queen."),
         _ => Reply::Refuse(400, error("x", "No.")),
     });
     let ran = folders.run_at(&broken.base, &["ask", "Who is Mira Okafor?", "--json"]);
-    assert_eq!((ran.code, ran.json()["answer"].as_str()), (3, Some("")));
+    let marked = "She is a pirate queen.\n\n[answered without looking anything up]";
+    assert_eq!((ran.code, ran.json()["answer"].as_str()), (3, Some(marked)), "{}", ran.err);
+    assert_eq!(ran.json()["cut_off"], false, "no word of it is missing");
+    let notices = ran.json()["notices"].clone();
+    assert!(notices[0].as_str().unwrap().ends_with("that first answer stands."), "{notices}");
+    assert_eq!(notices.as_array().unwrap().len(), 1, "{notices}");
     // Where the first one breaks off, it is all there is, and marked as cut off.
     let half = always(|| Reply::Break("She is a pi"));
     let ran = folders.run_at(&half.base, &["ask", "Who is Mira Okafor?", "--json"]);
     assert_eq!((ran.code, ran.json()["answer"].as_str()), (3, Some("She is a pi")));
     assert_eq!(ran.json()["cut_off"], true);
+}
+
+#[test]
+fn an_answer_that_is_not_kept_goes_to_no_other_server_and_into_no_record() {
+    let folders = Folders::new();
+    // It keeps conversations, and answers without looking where it was told to look.
+    let keeps =
+        Server::start(|n, _| Reply::Say(if n == 0 { "She is a pirate." } else { "She keeps the lamp." }));
+    let first = folders.run_at(&keeps.base, &["ask", "Who is Mira Okafor?", "--json"]).ok().json();
+    assert_eq!(first["answer"], "She keeps the lamp.");
+    assert!(first["notices"][0].as_str().unwrap().contains("is not kept"), "{first}");
+    assert!(keeps.received()[1].body["previous_response_id"].is_string(), "it goes on from that answer");
+    let session = first["session"].as_str().unwrap();
+    let kept = folders.read(&format!(".scritorio/sessions/{session}.jsonl"));
+    assert!(kept.contains("keeps the lamp") && !kept.contains("pirate"), "{kept}");
+
+    let other = always(|| Reply::Say("I see."));
+    folders.write("../config/config.toml", &settings(&other, "gemma"));
+    folders.run(&["ask", "And now?", "--session", session, "--provider", "lmstudio"]).ok();
+    let body = &other.received()[0].raw;
+    assert!(body.contains("keeps the lamp") && !body.contains("pirate"), "{body}");
+}
+
+#[test]
+fn an_answer_without_a_word_is_not_a_blank_line() {
+    let folders = Folders::new();
+    let server = always(|| Reply::Say(""));
+    let ran = folders.run_at(&server.base, &["ask", "What now?"]).ok();
+    assert_eq!(ran.out, "[The server gave no words.]\n");
 }

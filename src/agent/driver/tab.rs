@@ -1,8 +1,9 @@
 //! What the request under way has used so far, for when its server never tells.
 //!
-//! A request counts from the moment at which it is noted that it leaves, until its server has told what it used or refused it.
+//! A request counts from the moment at which it begins to leave, over a connection that stands, until its server has told what it used or refused it.
 
 use std::collections::{HashSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::domain::conversation::Failure;
@@ -13,19 +14,25 @@ use crate::providers::{BoxFuture, Carried, Event, Noted, Sending, Witness};
 /// Passes on what leaves to the witness of the turn, and keeps how many tokens it was.
 pub struct Sent {
     witness: Arc<dyn Witness>,
-    /// Of each attempt that has left and is not settled, oldest first: the next one may leave before what is heard of the last is read.
-    tokens: Mutex<VecDeque<u64>>,
+    /// Each attempt that was noted and is not settled, oldest first, with its tokens and whether it has left: the next one may leave before what is heard of the
+    /// last is read.
+    attempts: Mutex<VecDeque<(u64, Arc<AtomicBool>)>>,
 }
 
 impl Sent {
     /// Nothing has left yet.
     pub fn new(witness: Arc<dyn Witness>) -> Self {
-        Self { witness, tokens: Mutex::default() }
+        Self { witness, attempts: Mutex::default() }
     }
 
-    /// Settles the oldest attempt that has left. Returns its tokens.
+    /// Settles the oldest attempt. Returns its tokens, if it has left.
     fn take(&self) -> Option<u64> {
-        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        let (tokens, left) = self.attempts.lock().unwrap_or_else(PoisonError::into_inner).pop_front()?;
+        left.load(Ordering::Acquire).then_some(tokens)
+    }
+
+    fn push(&self, tokens: u64, left: Arc<AtomicBool>) {
+        self.attempts.lock().unwrap_or_else(PoisonError::into_inner).push_back((tokens, left));
     }
 }
 
@@ -34,8 +41,7 @@ impl Witness for Sent {
         Box::pin(async move {
             let noted = self.witness.sending(sending).await?;
             if let Carried::Conversation(request) = sending.of {
-                let tokens = tokens::of_request(request);
-                self.tokens.lock().unwrap_or_else(PoisonError::into_inner).push_back(tokens);
+                self.push(tokens::of_request(request), noted.leaving());
             }
             Ok(noted)
         })
@@ -114,10 +120,14 @@ mod tests {
     use super::*;
     use crate::agent::testing::{call, created, finished, retry, started, text};
 
+    fn left() -> Arc<AtomicBool> {
+        Arc::new(AtomicBool::new(true))
+    }
+
     fn after(events: &[Event]) -> Attempt {
         let mut tab = Tab::default();
         let sent = tab.open(Arc::new(()));
-        sent.tokens.lock().unwrap().push_back(7);
+        sent.push(7, left());
         for event in events {
             tab.take(event);
         }
@@ -152,12 +162,14 @@ mod tests {
         assert_eq!(tab.settle(), None);
         let sent = tab.open(Arc::new(()));
         assert_eq!(tab.settle(), None);
-        sent.tokens.lock().unwrap().push_back(7);
+        sent.push(6, Arc::default());
+        assert_eq!(tab.settle(), None, "nobody was there");
+        sent.push(7, left());
         tab.take(&text("A"));
         assert_eq!(tab.settle().unwrap().arrived, 1);
         assert_eq!(tab.settle(), None);
-        sent.tokens.lock().unwrap().push_back(8);
-        sent.tokens.lock().unwrap().push_back(9);
+        sent.push(8, left());
+        sent.push(9, left());
         let again = tab.settle().unwrap();
         assert_eq!((again.sent, again.arrived, again.may_cost), (8, 0, false));
         assert_eq!(tab.settle().unwrap().sent, 9, "it had left before the end of the other was heard of");

@@ -81,6 +81,8 @@ pub enum Effect {
     Think,
     /// Tell that the model had answered without the call that it was asked for, and that those words are no part of the answer.
     Withdraw,
+    /// Tell that this first answer stands after all: nothing came of asking again.
+    Restore,
     /// Show a call that waits; again when more is known of its arguments.
     Queue(Call),
     /// Run a call; its answer comes back as [`Input::Answered`].

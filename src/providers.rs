@@ -5,6 +5,7 @@
 
 pub mod abilities;
 pub mod anthropic;
+mod arrived;
 pub mod chat;
 pub mod client;
 pub mod embeddings;
@@ -34,6 +35,7 @@ use tokio_util::sync::CancellationToken;
 use crate::domain::conversation::{Failure, Usage};
 use crate::domain::ids::CallId;
 
+pub use arrived::Arrived;
 pub use witness::{Carried, End, Noted, Outcome, Sending, Witness};
 
 /// One request to a model: the same data for peek, for `scritorio prompt` and for sending.

@@ -21,6 +21,7 @@ pub mod machine;
 pub mod proposals;
 pub mod provenance;
 pub mod recovery;
+pub mod running;
 pub mod sessions;
 pub mod spending;
 pub mod vectors;

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::client::{Answer, ApiKey, Client, Key, Problem, Server};
 use super::responses::OPENAI;
-use super::{Carried, End, Noted, Sending, Witness};
+use super::{Carried, End, Event, Noted, Sending, Witness};
 use crate::domain::conversation::Failure;
 
 /// Texts in one request: the service takes 2,048, and 300,000 tokens in all.
@@ -94,6 +94,11 @@ impl Embeddings {
         };
         let mut noted = witness.sending(sending).await?;
         let heard = self.ask(body, texts.len(), key.as_ref(), &mut noted).await;
+        let may_have_cost =
+            |problem: &Problem| problem.may_have_cost() || matches!(problem, Problem::NotAnAnswer(_));
+        if heard.as_ref().is_err_and(may_have_cost) {
+            noted.heard(&Event::Lost);
+        }
         match &heard {
             Ok(embedded) => {
                 noted.used(embedded.tokens);
@@ -104,7 +109,7 @@ impl Embeddings {
         }
         heard.map_err(|problem| NotEmbedded {
             failure: problem.failure(&self.server, &self.model, key.as_ref()),
-            may_have_cost: problem.may_have_cost() || matches!(problem, Problem::NotAnAnswer(_)),
+            may_have_cost: may_have_cost(&problem),
         })
     }
 

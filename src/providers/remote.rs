@@ -316,7 +316,10 @@ impl Report<'_> {
     }
 
     fn ended(&mut self, heard: &Result<(), Problem>) {
-        let Some(noted) = self.noted.take() else { return };
+        let Some(mut noted) = self.noted.take() else { return };
+        if heard.as_ref().is_err_and(Problem::may_have_cost) {
+            noted.heard(&Event::Lost);
+        }
         match heard {
             Ok(()) => noted.ended(super::End::Answered, None),
             Err(Problem::Refused(refusal)) => noted.ended(super::End::Failed, refusal.status),

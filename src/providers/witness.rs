@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::{BoxFuture, Event, Request};
+use super::{Arrived, BoxFuture, Event, Request};
 use crate::domain::conversation::{Failure, Usage};
 
 /// Who notes what leaves the machine.
@@ -65,8 +65,14 @@ pub struct Outcome {
     pub received: u64,
     /// Tier that the server said it used.
     pub tier: Option<String>,
-    /// Tokens and cost, as far as the server told.
+    /// Tokens and cost, as far as the server told; searches of the web also as far as they were heard of.
     pub usage: Usage,
+    /// Whether its body began to leave, over a connection that stood.
+    pub left: bool,
+    /// Tokens of what arrived, estimated.
+    pub arrived: u64,
+    /// Whether anything of an answer came, or may have been made in vain.
+    pub may_cost: bool,
 }
 
 /// How an attempt ended.
@@ -88,6 +94,7 @@ pub struct Noted {
     outcome: Outcome,
     received: Arc<AtomicU64>,
     left: Arc<AtomicBool>,
+    arrived: Arrived,
     tell: Option<Tell>,
 }
 
@@ -101,7 +108,13 @@ impl Noted {
 
     /// For an attempt that nobody notes.
     pub fn nowhere() -> Self {
-        Self { outcome: Outcome::default(), received: Arc::default(), left: Arc::default(), tell: None }
+        Self {
+            outcome: Outcome::default(),
+            received: Arc::default(),
+            left: Arc::default(),
+            arrived: Arrived::default(),
+            tell: None,
+        }
     }
 
     /// Returns what is set once a connection stands and the body begins to leave. Where it never is, nobody got the request.
@@ -117,6 +130,7 @@ impl Noted {
 
     /// Takes from an event what belongs to the outcome.
     pub fn heard(&mut self, event: &Event) {
+        self.arrived.take(event);
         match event {
             Event::Tier(tier) => self.outcome.tier = Some(tier.clone()),
             Event::Finished { usage, .. } => self.outcome.usage = *usage,
@@ -124,9 +138,10 @@ impl Noted {
         }
     }
 
-    /// So many tokens were sent, by the server's word.
+    /// So many tokens were sent, by the server's word, and what came back is no words.
     pub fn used(&mut self, input_tokens: Option<u64>) {
         self.outcome.usage.input_tokens = input_tokens;
+        self.outcome.usage.output_tokens = Some(0);
     }
 
     /// It has ended in this way; `status` where it is known by now.
@@ -140,7 +155,11 @@ impl Drop for Noted {
     fn drop(&mut self) {
         if let Some(tell) = self.tell.take() {
             let received = self.received.load(Ordering::Relaxed);
-            tell(Outcome { received, ..std::mem::take(&mut self.outcome) });
+            let mut outcome = std::mem::take(&mut self.outcome);
+            outcome.usage.web_searches = outcome.usage.web_searches.max(self.arrived.web_searches());
+            let (arrived, may_cost) = (self.arrived.tokens(), self.arrived.may_cost());
+            let left = self.left.load(Ordering::Acquire);
+            tell(Outcome { received, left, arrived, may_cost, ..outcome });
         }
     }
 }
@@ -169,6 +188,18 @@ mod tests {
         let received = Arc::new(AtomicU64::new(7));
         let outcome = told(|mut noted| noted.answering(200, received));
         assert_eq!((outcome.end, outcome.status, outcome.received), (End::GivenUp, Some(200), 7));
+        assert!(!outcome.left, "nobody said that it was on its way");
+    }
+
+    #[test]
+    fn what_arrived_is_told_where_the_server_never_says_what_it_used() {
+        let outcome = told(|mut noted| {
+            noted.leaving().store(true, Ordering::Release);
+            noted.heard(&Event::Text("She waits.".into()));
+            noted.heard(&Event::WebSearch { query: String::new() });
+        });
+        assert_eq!((outcome.usage.web_searches, outcome.usage.output_tokens), (1, None));
+        assert!(outcome.left && outcome.may_cost && outcome.arrived > 0);
     }
 
     #[test]

@@ -2,10 +2,10 @@
 //! the data folder.
 //!
 //! Each attempt to ask a server is two lines. The first is on the disk before the first byte leaves, and says where it goes, how much it is and which
-//! stretches of which files it holds. The second says how it ended; where the program was killed there is none. Holds metadata and hashes, never a word
+//! stretches of which files it holds. The second says how it ended and what it cost; where the program was killed, one that runs later writes it. Holds metadata and hashes, never a word
 //! of the book, of a question or of an answer, and no key.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -42,6 +42,12 @@ pub struct Sent {
     pub bytes: usize,
     /// SHA-256 of the body, lowercase hex.
     pub sha256: String,
+    /// Tokens of what is sent, estimated; `None`: nothing is sent, or it was noted before these were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// The program that sends it, by its name in `running/` in the data folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
     /// Names of the tools on offer.
     #[serde(default)]
     pub tools: Vec<String>,
@@ -114,7 +120,7 @@ pub enum Through {
 /// How an attempt ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
-    /// `answered`, `failed` or `given_up`.
+    /// `answered`, `failed`, `given_up`, or [`Ended::KILLED`].
     pub end: String,
     /// HTTP status, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -124,9 +130,25 @@ pub struct Ended {
     /// Tier that the server said it used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
-    /// Tokens and cost, as far as the server told.
+    /// Tokens as far as the server told, else by an estimate; the cost by the server's word or by prices, and marked where it is an estimate or not known.
     #[serde(default)]
     pub usage: Usage,
+}
+
+impl Ended {
+    /// How an attempt ended whose program was killed.
+    pub const KILLED: &str = "killed";
+}
+
+/// An attempt of this machine without an end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Open {
+    /// Its id, by which its end can be noted.
+    pub id: String,
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// What was noted before.
+    pub sent: Sent,
 }
 
 /// An attempt with its end.
@@ -138,7 +160,7 @@ pub struct Attempt {
     pub at: String,
     /// What was noted before.
     pub sent: Sent,
-    /// What was noted after; `None`: no end was recorded, since the program was killed.
+    /// What was noted after; `None`: no end was recorded, since it is under way or the program was killed.
     pub ended: Option<Ended>,
 }
 
@@ -230,25 +252,55 @@ impl Egress {
             if home::file_name(machine, "").is_err() {
                 continue;
             }
-            let path = self.path(&format!("{FOLDER}/{machine}.jsonl"))?;
-            let lines = jsonl::read::<Line>(&path)?;
-            skipped += lines.skipped;
-            let mut known: HashMap<String, usize> = HashMap::new();
-            for line in lines.records {
-                match line.event {
-                    Event::Sent(sent) => {
-                        known.insert(line.id, attempts.len());
-                        let machine = machine.to_owned();
-                        attempts.push(Attempt { machine, at: line.at, sent: *sent, ended: None });
-                    }
-                    Event::Ended(ended) => match known.get(&line.id) {
-                        Some(at) => attempts[*at].ended = Some(ended),
-                        None => skipped += 1,
-                    },
-                }
-            }
+            let (of_machine, not_read) = self.read_of(machine)?;
+            skipped += not_read;
+            attempts.extend(of_machine.into_iter().map(|(Open { at, sent, .. }, ended)| Attempt {
+                machine: machine.to_owned(),
+                at,
+                sent,
+                ended,
+            }));
         }
         attempts.sort_by(|a: &Attempt, b: &Attempt| a.at.cmp(&b.at));
+        Ok((attempts, skipped))
+    }
+
+    /// Returns the attempts of this machine that have no end, oldest first.
+    pub fn open(&self) -> io::Result<Vec<Open>> {
+        let (attempts, _) = self.read_here()?;
+        Ok(attempts.into_iter().filter(|(_, ended)| ended.is_none()).map(|(open, _)| open).collect())
+    }
+
+    /// Returns the names of the programs that sent anything from this machine.
+    pub fn processes(&self) -> io::Result<HashSet<String>> {
+        let (attempts, _) = self.read_here()?;
+        Ok(attempts.into_iter().filter_map(|(open, _)| open.sent.process).collect())
+    }
+
+    fn read_here(&self) -> io::Result<(Vec<(Open, Option<Ended>)>, usize)> {
+        match machine::name(&self.data, false) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok((vec![], 0)),
+            name => self.read_of(&name?),
+        }
+    }
+
+    /// Reads what left one machine, each with its end, and how many lines could not be read.
+    fn read_of(&self, machine: &str) -> io::Result<(Vec<(Open, Option<Ended>)>, usize)> {
+        let lines = jsonl::read::<Line>(&self.path(&format!("{FOLDER}/{machine}.jsonl"))?)?;
+        let (mut attempts, mut skipped) = (vec![], lines.skipped);
+        let mut known: HashMap<String, usize> = HashMap::new();
+        for Line { id, at, event, .. } in lines.records {
+            match event {
+                Event::Sent(sent) => {
+                    known.insert(id.clone(), attempts.len());
+                    attempts.push((Open { id, at, sent: *sent }, None));
+                }
+                Event::Ended(ended) => match known.get(&id) {
+                    Some(at) => attempts[*at].1 = Some(ended),
+                    None => skipped += 1,
+                },
+            }
+        }
         Ok((attempts, skipped))
     }
 }
@@ -270,6 +322,8 @@ mod tests {
             tier: Some("flex".into()),
             bytes,
             sha256: "00".into(),
+            tokens: Some(40),
+            process: None,
             tools: vec!["search_codex".into()],
             author: Said { messages: 1, chars: 12 },
             spans: vec![Span {
@@ -312,6 +366,25 @@ mod tests {
         assert_eq!((attempts.len(), skipped), (2, 0));
         assert_eq!((&attempts[0].sent, &attempts[0].ended), (&sent(1), &Some(ended())));
         assert_eq!((attempts[1].sent.bytes, &attempts[1].ended), (2, &None));
+        let open = ledger.open().unwrap();
+        assert_eq!((open.len(), &open[0].sent), (1, &sent(2)));
+        ledger.ended(&open[0].id, ended()).unwrap();
+        assert_eq!(ledger.open().unwrap(), []);
+    }
+
+    #[test]
+    fn a_line_of_before_tokens_and_costs_were_noted_is_read_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = ledger(folder.path());
+        ledger.sending(sent(1)).unwrap();
+        let file = fs::read_dir(folder.path().join("book/.scritorio/ledger")).unwrap().next().unwrap();
+        let line = r#"{"v":1,"id":"e-1","at":"2026-11-01T00:00:00.000Z","event":"sent","purpose":"turn","destination":"https://example.org","provider":"openai","model":"m","bytes":7,"sha256":"00","tools":[],"author":{"messages":1,"chars":3},"spans":[]}
+{"v":1,"id":"e-1","at":"2026-11-01T00:00:01.000Z","event":"ended","end":"answered","status":200,"received":7,"usage":{"input_tokens":3,"output_tokens":1,"cost":null}}
+"#;
+        fs::write(file.unwrap().path(), line).unwrap();
+        let (attempts, skipped) = ledger.read().unwrap();
+        assert_eq!((attempts.len(), skipped, attempts[0].sent.tokens), (1, 0, None));
+        assert_eq!(attempts[0].ended.as_ref().unwrap().usage.input_tokens, Some(3));
     }
 
     #[test]

@@ -36,6 +36,17 @@ pub struct Spent {
     pub usage: Usage,
 }
 
+impl Spent {
+    /// Returns what is known of the cost, in US dollars. An amount below zero or without end is none: nobody is paid for asking.
+    pub fn dollars(&self) -> f64 {
+        self.believed().unwrap_or(0.0)
+    }
+
+    fn believed(&self) -> Option<f64> {
+        Some(self.usage.known()).filter(|known| known.is_finite() && *known >= 0.0)
+    }
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     v: u32,
@@ -66,9 +77,9 @@ impl Month {
 
     /// Takes one more line.
     pub fn add(&mut self, spent: &Spent) {
-        self.dollars += spent.usage.known();
+        self.dollars += spent.dollars();
         self.responses += 1;
-        self.unpriced += usize::from(spent.usage.unknown() > 0);
+        self.unpriced += usize::from(spent.usage.unknown() > 0 || spent.believed().is_none());
         self.estimated += usize::from(spent.usage.estimated);
     }
 }
@@ -85,12 +96,17 @@ impl Spending {
         Self { folder: data.join(FOLDER) }
     }
 
-    /// Adds lines, durably, each to the month of its time.
-    pub fn append(&self, all: &[Spent]) -> io::Result<()> {
-        for spent in all {
-            let path = self.path(month_of(&spent.at))?;
+    /// Adds lines, durably, each to the month of its time, and takes those that are written off `lines`: where it fails, the rest can be tried again.
+    pub fn append(&self, lines: &mut Vec<Spent>) -> io::Result<()> {
+        while let Some(first) = lines.first() {
+            let month = month_of(&first.at).to_owned();
+            let path = self.path(&month)?;
             std::fs::create_dir_all(&self.folder)?;
-            jsonl::append(&path, &[Line { v: jsonl::VERSION, spent: spent.clone() }])?;
+            let (now, later): (Vec<Spent>, Vec<Spent>) =
+                lines.iter().cloned().partition(|spent| month_of(&spent.at) == month);
+            let now: Vec<Line> = now.into_iter().map(|spent| Line { v: jsonl::VERSION, spent }).collect();
+            jsonl::append(&path, &now)?;
+            *lines = later;
         }
         Ok(())
     }
@@ -144,13 +160,14 @@ mod tests {
         let spending = Spending::new(folder.path());
         assert_eq!(month(&spending, "2026-11-21T10:00:00Z").responses, 0);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "reading makes nothing");
-        let lines = [
+        let mut lines = vec![
             spent("2026-10-31T23:59:59.999Z", Some(7.0)),
             spent("2026-11-01T00:00:00Z", Some(0.25)),
             spent("2026-11-30T23:59:59Z", Some(0.5)),
             spent("2026-11-30T23:59:59Z", None),
         ];
-        spending.append(&lines).unwrap();
+        spending.append(&mut lines).unwrap();
+        assert_eq!(lines, []);
         let month = month(&spending, "2026-11-21T10:00:00Z");
         assert_eq!(
             month,
@@ -162,12 +179,12 @@ mod tests {
     fn a_torn_line_costs_itself_alone() {
         let folder = tempfile::tempdir().unwrap();
         let spending = Spending::new(folder.path());
-        spending.append(&[spent("2026-11-01T00:00:00Z", Some(1.0))]).unwrap();
+        spending.append(&mut vec![spent("2026-11-01T00:00:00Z", Some(1.0))]).unwrap();
         let path = folder.path().join("spending/2026-11.jsonl");
         let mut bytes = std::fs::read(&path).unwrap();
         bytes.extend_from_slice(b"{\"v\":1,\"at\":\"2026-11");
         std::fs::write(&path, bytes).unwrap();
-        spending.append(&[spent("2026-11-02T00:00:00Z", Some(2.0))]).unwrap();
+        spending.append(&mut vec![spent("2026-11-02T00:00:00Z", Some(2.0))]).unwrap();
         assert!((month(&spending, "2026-11-03").dollars - 3.0).abs() < 1e-9);
     }
 
@@ -176,7 +193,36 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let spending = Spending::new(folder.path());
         for at in ["", "../../x", "2026/11/01", "2026-1\u{e9}-01"] {
-            assert!(spending.append(&[spent(at, None)]).is_err(), "{at}");
+            assert!(spending.append(&mut vec![spent(at, None)]).is_err(), "{at}");
         }
+    }
+
+    #[test]
+    fn what_is_written_is_not_written_again_when_the_rest_could_not_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let spending = Spending::new(folder.path());
+        // A folder stands where the second month would be.
+        let blocked = folder.path().join("spending/2026-12.jsonl");
+        std::fs::create_dir_all(&blocked).unwrap();
+        let mut lines = vec![
+            spent("2026-11-30T23:59:58Z", Some(0.25)),
+            spent("2026-12-01T00:00:00Z", Some(4.0)),
+            spent("2026-11-30T23:59:59Z", Some(0.5)),
+        ];
+        assert!(spending.append(&mut lines).is_err());
+        assert_eq!(lines, [spent("2026-12-01T00:00:00Z", Some(4.0))]);
+        std::fs::remove_dir(&blocked).unwrap();
+        spending.append(&mut lines).unwrap();
+        assert!((month(&spending, "2026-11-30").dollars - 0.75).abs() < 1e-9);
+        assert!((month(&spending, "2026-12-01").dollars - 4.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn nobody_is_paid_for_asking() {
+        let mut month = Month::of("2026-11-01");
+        for cost in [-1000.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.5] {
+            month.add(&spent("2026-11-01T00:00:00Z", Some(cost)));
+        }
+        assert_eq!((month.dollars, month.responses, month.unpriced), (0.5, 5, 4), "and it is not hidden");
     }
 }

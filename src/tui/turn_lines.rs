@@ -571,9 +571,33 @@ mod tests {
         author.happens(Msg::Standing(Box::new(Standing { month, budget: Budget::default() })));
         author.sees_words("12 out \u{b7} at least $0.50; 2 requests of unknown");
         author.sees_words("at least $0.50 here, 2 unknown");
-        // The month gives way where there is no room for both.
+        author.sees_words("month at least about $4.80");
         author.app.chat.turns.last_mut().unwrap().usage = Usage::default();
         author.lay_out();
         author.sees_words("at least about $4.80 this month, 2 unknown");
+    }
+
+    #[test]
+    fn the_sums_of_conversation_and_month_are_in_the_status_row_of_a_usual_window() {
+        for (width, refuse, seen) in [
+            (200, None, ["$0.0210 here", "$1.30 this month"]),
+            (160, None, ["openai · gpt-5-mini · $0.0210 here", "month $1.30"]),
+            (120, None, ["$0.0210 here", "$1.30"]),
+            (120, Some(10.0), ["$0.0210 here", "$1.30"]),
+            (80, Some(10.0), ["$1.30", ""]),
+            (80, None, ["$0.0210 here", ""]),
+        ] {
+            let mut author = Author::at(width, 40);
+            author.key(KeyCode::F(3));
+            author.asks("What should I remember about Adrian?");
+            author.app.provider = ("openai".into(), "gpt-5-mini".into());
+            let usage = Usage { input_tokens: Some(8_400), output_tokens: Some(12), ..Usage::default() };
+            author.app.chat.turns.last_mut().unwrap().usage = Usage { cost: Some(0.021), ..usage };
+            let month = Month { dollars: 1.3, responses: 9, ..Month::default() };
+            let budget = Budget { refuse, ..Budget::default() };
+            author.happens(Msg::Standing(Box::new(Standing { month, budget })));
+            let screen = author.sees();
+            assert!(seen.iter().all(|words| screen.contains(words)), "{width}: {screen}");
+        }
     }
 }

@@ -14,10 +14,10 @@ use crate::agent::machine::own;
 use crate::canon::stretches;
 use crate::config;
 use crate::domain::book::Book;
-use crate::domain::conversation::{Failure, FailureKind};
+use crate::domain::conversation::{Failure, FailureKind, Usage};
 use crate::domain::ids::{BookPath, SessionId, TurnId};
 use crate::domain::passage::{count_words, sha256_hex};
-use crate::providers::{BoxFuture, Carried, End, Item, Noted, Outcome, Request, Sending, Witness};
+use crate::providers::{BoxFuture, Carried, End, Item, Noted, Outcome, Request, Sending, Witness, tokens};
 use crate::store::egress::{Egress, Ended, Purpose, Said, Sent, Span, Through};
 
 use super::Workbench;
@@ -39,7 +39,8 @@ pub(super) struct Known {
 
 /// Notes in the book's ledger.
 pub(super) struct Ledgered {
-    egress: Egress,
+    /// Knows where the ledger is, and what things cost.
+    bench: Workbench,
     session: Option<SessionId>,
     turn: Option<TurnId>,
     /// The whole book as the author has it, unsaved text included.
@@ -61,7 +62,7 @@ impl Workbench {
     /// Returns who notes what leaves where a provider is tried out or asked for its models. Without a book it is noted in the data folder.
     pub(super) fn witness_of_check(&self) -> impl Witness {
         Ledgered {
-            egress: self.egress(),
+            bench: self.clone(),
             session: None,
             turn: None,
             book: self.book(),
@@ -80,7 +81,7 @@ impl Workbench {
     ) -> Arc<dyn Witness> {
         let (session, turn) = turn.unzip();
         Arc::new(Ledgered {
-            egress: self.egress(),
+            bench: self.clone(),
             session,
             turn,
             book: Arc::clone(book),
@@ -97,7 +98,8 @@ impl Witness for Ledgered {
             if self.closed.load(Ordering::Acquire) {
                 return Err(over());
             }
-            let egress = self.egress.clone();
+            let (bench, egress) = (self.bench.clone(), self.bench.egress());
+            let (where_to, folder) = egress.place();
             let parts = parts(&sending);
             let told = self.sent(&sending);
             let mut known = self.known.prompt.clone();
@@ -108,13 +110,16 @@ impl Witness for Ledgered {
             // Made where the line is written: a turn that is stopped meanwhile has its end, too.
             let noted = tokio::task::spawn_blocking(move || {
                 let spans = spans(&book, &known, parts, &body);
-                let id = egress.sending(Sent { spans, ..told })?;
+                let priced = priced(&bench, &told);
+                // Where it has no name, what it was doing when it is killed is never known to have ended.
+                let process = bench.inner.running.name().ok();
+                let id = egress.sending(Sent { spans, process, ..told })?;
                 Ok::<_, std::io::Error>(Noted::with(move |outcome| {
+                    let usage = priced(&outcome);
                     // An end that can't be noted is a missing end, which the report tells of.
-                    let _ = egress.ended(&id, ended(outcome));
+                    let _ = egress.ended(&id, ended(outcome, usage));
                 }))
             });
-            let (where_to, folder) = self.egress.place();
             let failed = |why: String| Failure {
                 kind: FailureKind::Work,
                 message: format!(
@@ -147,16 +152,19 @@ impl Ledgered {
     /// What is noted of a request, without the stretches.
     fn sent(&self, sending: &Sending<'_>) -> Sent {
         let body: Value = serde_json::from_str(sending.body).unwrap_or_default();
-        let (purpose, model, author) = match sending.of {
+        let (purpose, model, author, tokens) = match sending.of {
             Carried::Conversation(request) => {
                 let leaves = Leaves::of(&body);
                 // The words of a check are the program's.
                 let is_turn = self.purpose == Purpose::Turn;
                 let author = if is_turn { said_by_author(request, &leaves) } else { Said::default() };
-                (self.purpose, request.model.as_str(), author)
+                (self.purpose, request.model.as_str(), author, Some(tokens::of_request(request)))
             }
-            Carried::Nothing => (Purpose::Models, "", Said::default()),
-            Carried::Texts { model, .. } => (Purpose::Embeddings, model, Said::default()),
+            Carried::Nothing => (Purpose::Models, "", Said::default(), None),
+            Carried::Texts { model, texts } => {
+                let tokens = texts.iter().map(|text| tokens::estimate(text)).sum();
+                (Purpose::Embeddings, model, Said::default(), Some(tokens))
+            }
         };
         let name = |tool: &Value| {
             let name = [&tool["name"], &tool["function"]["name"], &tool["type"]];
@@ -172,6 +180,8 @@ impl Ledgered {
             tier: body["service_tier"].as_str().map(str::to_owned),
             bytes: sending.body.len(),
             sha256: sha256_hex(sending.body),
+            tokens,
+            process: None,
             tools: body["tools"].as_array().into_iter().flatten().filter_map(name).collect(),
             author,
             spans: vec![],
@@ -179,8 +189,18 @@ impl Ledgered {
     }
 }
 
-fn ended(outcome: Outcome) -> Ended {
-    let Outcome { end, status, received, tier, usage } = outcome;
+/// Who puts a cost to what becomes of an attempt. A request without a body, which asks for a list, costs nothing anywhere.
+fn priced(bench: &Workbench, sent: &Sent) -> impl Fn(&Outcome) -> Usage + Send + use<> {
+    let pricing = bench.pricing(&sent.provider, &sent.model, sent.tier.as_deref());
+    let tokens = sent.tokens;
+    move |outcome| match tokens {
+        Some(tokens) => pricing.of_attempt(outcome, tokens),
+        None => Usage { cost: Some(0.0), ..outcome.usage },
+    }
+}
+
+fn ended(outcome: Outcome, usage: Usage) -> Ended {
+    let Outcome { end, status, received, tier, .. } = outcome;
     let end = match end {
         End::Answered => "answered",
         End::Failed => "failed",
@@ -420,7 +440,8 @@ mod tests {
 
     use super::*;
     use crate::domain::ids::CallId;
-    use crate::providers::{Options, ToolChoice};
+    use crate::providers::{Event, Options, ToolChoice};
+    use crate::workbench::money::Month;
     use crate::workbench::{Overrides, Surroundings};
 
     const CHAPTER: &str = "# One\n\nMira counted \"seven\" gulls on the wall.\nThen she went home.\n";
@@ -512,6 +533,87 @@ mod tests {
             assert!(sent.author.chars <= 12);
         }
         drop(bench);
+    }
+
+    /// Notes an attempt of `of`, lets it end as `act` does, and returns what stands in the ledger of its tokens and cost.
+    async fn cost_of(of: Carried<'_>, provider: &str, act: impl FnOnce(Noted)) -> (Ended, Month) {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let witness = bench.witness(None, &bench.book(), Known::default());
+        let sending = Sending { destination: "https://example.org", provider, body: "{}", of };
+        act(witness.sending(sending).await.unwrap());
+        let ended = bench.egress().read().unwrap().0.remove(0).ended.unwrap();
+        (ended, bench.standing().month)
+    }
+
+    #[tokio::test]
+    async fn every_request_has_its_cost_in_the_ledger_and_it_is_not_counted_as_spent_a_second_time() {
+        let request = Request { model: "gpt-5-mini".into(), ..request(vec![]) };
+        let whole = Usage {
+            input_tokens: Some(200_000),
+            output_tokens: Some(100_000),
+            web_searches: 1,
+            ..Usage::default()
+        };
+        let answered = |mut noted: Noted| {
+            noted.heard(&Event::Tier("flex".into()));
+            noted.heard(&Event::Finished { usage: whole, truncated: None });
+            noted.ended(End::Answered, Some(200));
+        };
+        let (ended, month) = cost_of(Carried::Conversation(&request), "openai", answered).await;
+        assert_eq!(ended.tier.as_deref(), Some("flex"));
+        assert!((ended.usage.cost.unwrap() - (0.025 + 0.1 + 0.01)).abs() < 1e-9, "{ended:?}");
+        assert!(!ended.usage.estimated);
+        assert_eq!(month.responses, 0);
+        let (ended, _) = cost_of(Carried::Conversation(&request), "ollama", answered).await;
+        assert_eq!((ended.usage.cost, ended.usage.input_tokens), (Some(0.0), Some(200_000)));
+        let unknown = Request { model: "brand-new".into(), ..request.clone() };
+        let (ended, _) = cost_of(Carried::Conversation(&unknown), "openai", answered).await;
+        assert_eq!((ended.usage.cost, ended.usage.unpriced), (None, 1));
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_broke_off_is_priced_by_an_estimate_and_a_refusal_is_free() {
+        let request = Request { model: "gpt-5-mini".into(), ..request(vec![]) };
+        let sent = tokens::of_request(&request);
+        let of = Carried::Conversation(&request);
+        let words = |noted: &mut Noted| noted.heard(&Event::Text("She waits for nobody.".into()));
+        let broke_off = cost_of(of, "openai", |mut noted| {
+            words(&mut noted);
+            noted.ended(End::Failed, None);
+        });
+        let given_up = cost_of(of, "openai", |mut noted| words(&mut noted));
+        for ended in [broke_off.await.0, given_up.await.0] {
+            assert_eq!(ended.usage.input_tokens, Some(sent));
+            assert!(ended.usage.estimated && ended.usage.cost.unwrap() > 0.0, "{ended:?}");
+        }
+        let refused = cost_of(of, "openai", |noted| noted.ended(End::Failed, Some(429))).await.0;
+        assert_eq!((refused.usage.cost, refused.usage.input_tokens), (Some(0.0), None));
+        let silent = cost_of(of, "openai", |mut noted| {
+            noted.heard(&Event::Lost);
+            noted.ended(End::Failed, None);
+        });
+        assert!(silent.await.0.usage.cost.unwrap() > 0.0, "it may have been worked on");
+    }
+
+    #[tokio::test]
+    async fn vectors_have_their_cost_and_a_list_of_models_costs_nothing() {
+        let texts = ["She waits for nobody.".to_owned()];
+        let of = Carried::Texts { model: "text-embedding-3-small", texts: &texts };
+        let told = cost_of(of, "openai", |mut noted| {
+            noted.used(Some(1_000_000));
+            noted.ended(End::Answered, Some(200));
+        });
+        let told = told.await.0.usage;
+        assert!((told.cost.unwrap() - 0.02).abs() < 1e-9 && !told.estimated, "{told:?}");
+        let untold = cost_of(of, "openai", |mut noted| {
+            noted.used(None);
+            noted.ended(End::Answered, Some(200));
+        });
+        let untold = untold.await.0.usage;
+        assert!(untold.cost.unwrap() > 0.0 && untold.estimated, "{untold:?}");
+        let list = cost_of(Carried::Nothing, "openai", |noted| noted.ended(End::Answered, Some(200))).await;
+        assert_eq!((list.0.usage.cost, list.0.usage.unpriced), (Some(0.0), 0));
     }
 
     #[tokio::test]

@@ -4,6 +4,8 @@
 //! nothing, and what nobody says is not guessed: a budget that refuses sends nothing of unknown cost. Every response is noted in the data folder, over
 //! all books, one that broke off with an estimate.
 
+mod killed;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::agent::{Purse, TurnSetup, Used, first_request};
@@ -11,7 +13,7 @@ use crate::config::money::Budget;
 use crate::domain::conversation::{Failure, FailureKind, Usage};
 use crate::domain::ids::TurnId;
 use crate::domain::price::{Prices, dollars, of_unknown_cost};
-use crate::providers::{Request, prices, tokens};
+use crate::providers::{End, Outcome, Request, prices, tokens};
 pub use crate::store::spending::Month;
 use crate::store::spending::{Spending, Spent};
 
@@ -150,7 +152,7 @@ impl Workbench {
     /// Returns who pays for what is asked of a server as part of a turn.
     pub(super) fn till(&self, turn: &TurnId, provider: &str, model: &str, tier: Option<&str>) -> Till {
         Till {
-            prices: self.prices(provider, model),
+            pricing: self.pricing(provider, model, tier),
             budget: self.settings().budget,
             settings: self.inner.surroundings.folders.settings_file().display().to_string(),
             of: Spent {
@@ -164,6 +166,11 @@ impl Workbench {
             },
             book: self.inner.spent.clone(),
         }
+    }
+
+    /// Returns what puts a cost to what a model of a provider uses, on the tier that it is asked for.
+    pub(super) fn pricing(&self, provider: &str, model: &str, tier: Option<&str>) -> Pricing {
+        Pricing { prices: self.prices(provider, model), tier_asked: tier.map(str::to_owned) }
     }
 
     /// Writes down what was spent and is not written yet. Returns why it can't be, if so.
@@ -224,7 +231,7 @@ impl Unwritten {
         for line in kept.iter().chain(lines.iter()) {
             month.add(line);
             if Some(&line.turn) == turn {
-                of_turn += line.usage.known();
+                of_turn += line.dollars();
             }
         }
         (month, of_turn)
@@ -233,9 +240,21 @@ impl Unwritten {
     /// Writes every line. Whoever calls it last finds nothing left to do, and all of it written.
     fn write(&self) -> std::io::Result<()> {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        self.spending.append(&lines)?;
-        lines.clear();
-        Ok(())
+        self.spending.append(&mut lines)
+    }
+
+    /// Whether a line like this is on the disk: of the same request at the same time.
+    fn has(&self, line: &Spent) -> std::io::Result<bool> {
+        let kept = self.spending.lines(&line.at)?;
+        Ok(kept
+            .iter()
+            .any(|kept| (&kept.at, &kept.provider, &kept.model) == (&line.at, &line.provider, &line.model)))
+    }
+
+    /// Takes a line, and writes it.
+    fn add_now(&self, line: Spent) -> std::io::Result<()> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        self.write()
     }
 
     /// Takes a line, which is written in the background at once: what was paid for is noted even if the program ends in the middle of the turn.
@@ -249,9 +268,37 @@ impl Unwritten {
     }
 }
 
+/// Puts a cost to what was used.
+#[derive(Debug, Clone)]
+pub(super) struct Pricing {
+    prices: Option<Prices>,
+    tier_asked: Option<String>,
+}
+
+impl Pricing {
+    /// Returns what one response used with what it cost. What its server did not tell is estimated, also where it is free.
+    fn priced(&self, used: &Used<'_>) -> Usage {
+        match &self.prices {
+            // A server that says itself what it takes knows better.
+            _ if used.told.cost.is_some() => used.told,
+            Some(prices) => prices.priced(used.whole(), self.tier_asked.as_deref(), used.tier),
+            None => Usage { unpriced: 1, ..used.whole() },
+        }
+    }
+
+    /// Returns what one attempt used with what it cost, where `sent` tokens were sent by an estimate. One that never left or was refused at the door is free.
+    pub(super) fn of_attempt(&self, outcome: &Outcome, sent: u64) -> Usage {
+        let Outcome { usage: told, arrived, ref tier, .. } = *outcome;
+        if !outcome.left || (outcome.end == End::Failed && !outcome.may_cost) {
+            return Usage { cost: told.cost.or(Some(0.0)), ..told };
+        }
+        self.priced(&Used { told, sent, arrived, tier: tier.as_deref() })
+    }
+}
+
 /// Who pays for one turn, or for what is asked as part of it.
 pub(super) struct Till {
-    prices: Option<Prices>,
+    pricing: Pricing,
     budget: Budget,
     /// Where the budget is set, for messages.
     settings: String,
@@ -264,7 +311,7 @@ impl Till {
     /// Whether texts of so many tokens may be sent to become vectors.
     pub(super) fn allow_texts(&self, tokens: u64) -> Result<(), Failure> {
         let usage = Usage { input_tokens: Some(tokens), output_tokens: Some(0), ..Usage::default() };
-        self.may_spend(self.prices.as_ref().and_then(|prices| prices.cost(&usage, None, None)))
+        self.may_spend(self.pricing.prices.as_ref().and_then(|prices| prices.cost(&usage, None, None)))
     }
 
     /// Whether so much more may be spent, in US dollars; `None`: nobody knows how much it is.
@@ -333,28 +380,19 @@ impl Till {
 
 impl Purse for Till {
     fn allow(&self, request: &Request) -> Result<(), Failure> {
-        let next = estimate(self.prices.clone(), request).cost;
+        let next = estimate(self.pricing.prices.clone(), request).cost;
         // Where there is no room on the flex tier, the same request is sent on the default tier.
         let default = |next: f64| {
             let mut request = request.clone();
             request.options.service_tier = None;
-            estimate(self.prices.clone(), &request).cost.map_or(next, |default| default.max(next))
+            estimate(self.pricing.prices.clone(), &request).cost.map_or(next, |default| default.max(next))
         };
         let is_flex = request.options.service_tier.as_deref() == Some("flex");
         self.may_spend(if is_flex { next.map(default) } else { next })
     }
 
     fn spent(&self, used: &Used<'_>) -> Usage {
-        let (asked, given) = (self.of.tier_asked.as_deref(), used.tier);
-        let free =
-            |prices: &Prices| prices.at_most(given.or(asked)).is_some_and(|(price, _)| price.is_free());
-        let usage = match &self.prices {
-            // A server that says itself what it takes knows better.
-            _ if used.told.cost.is_some() => used.told,
-            Some(prices) if free(prices) => prices.priced(used.told, asked, given),
-            Some(prices) => prices.priced(used.whole(), asked, given),
-            None => Usage { unpriced: 1, ..used.whole() },
-        };
+        let usage = self.pricing.priced(used);
         if usage.cost != Some(0.0) {
             self.book.add(Spent {
                 at: crate::store::now(),
@@ -485,7 +523,8 @@ mod tests {
         let unknown = bench.purse(&TurnId::new("t-1"), "openai", "brand-new", None).spent(&stopped);
         assert_eq!((unknown.cost, unknown.unpriced, unknown.estimated), (None, 1, true));
         let local = bench.purse(&TurnId::new("t-1"), "ollama", "qwen3", None).spent(&stopped);
-        assert_eq!((local.cost, local.input_tokens, local.estimated), (Some(0.0), None, false));
+        assert_eq!((local.cost, local.estimated), (Some(0.0), true), "free, and said all the same");
+        assert_eq!((local.input_tokens, local.output_tokens), (Some(100_000), Some(1_000)));
         let month = bench.standing().month;
         assert_eq!((month.responses, month.estimated, month.unpriced), (2, 2, 1));
         assert_eq!(bench.standing().words(), "at least about $0.0270 this month, 1 request of unknown cost");

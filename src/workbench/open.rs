@@ -14,6 +14,7 @@ use crate::providers::presets::Preset;
 use crate::providers::remote::Remote;
 use crate::store;
 use crate::store::lock::Lock;
+use crate::store::running::Running;
 use crate::store::spending::Spending;
 
 use super::index::Indexes;
@@ -49,6 +50,8 @@ pub(super) struct Inner {
     pub opened: super::peek::Opened,
     /// What was spent and is not written yet.
     pub spent: Unwritten,
+    /// By which others can tell whether this program still runs.
+    pub running: Running,
     /// The right to write to the book, once an interface has it.
     pub lock: Mutex<Option<Lock>>,
 }
@@ -165,6 +168,7 @@ impl Workbench {
     ) -> Self {
         let keys = Keys::new(&surroundings);
         let spent = Unwritten::new(Spending::new(&surroundings.folders.data));
+        let running = Running::new(&surroundings.folders.data);
         let inner = Inner {
             has_book: root.is_some(),
             root: root.unwrap_or_else(|| surroundings.folders.data.clone()),
@@ -180,6 +184,7 @@ impl Workbench {
             meanings: super::meaning::Meanings::default(),
             opened: super::peek::Opened::default(),
             spent,
+            running,
             lock: Mutex::default(),
         };
         Self { inner: Arc::new(inner) }

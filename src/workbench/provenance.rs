@@ -16,7 +16,7 @@ use crate::domain::ids::{BookPath, ProposalId};
 use crate::persona::board;
 use crate::proposal::Status;
 use crate::proposal::kept::{self, Brought};
-use crate::store::egress::{Attempt, Purpose};
+use crate::store::egress::{Attempt, Ended, Purpose};
 use crate::store::provenance::{FateRecord, Record, TurnRecord, Verdict};
 use crate::store::{atomic, journal, proposals};
 
@@ -386,7 +386,8 @@ fn sent(attempts: &[Attempt], unreadable_lines: usize) -> SentTotals {
     let mut files: BTreeMap<BookPath, (usize, usize)> = BTreeMap::new();
     for Attempt { sent, ended, .. } in attempts {
         totals.bytes += sent.bytes;
-        totals.no_end_recorded += usize::from(ended.is_none());
+        let is_open = ended.as_ref().is_none_or(|ended| ended.end == Ended::KILLED);
+        totals.no_end_recorded += usize::from(is_open);
         totals.author_messages += sent.author.messages;
         totals.author_chars += sent.author.chars;
         let is_here = |d: &&mut Destination| {

@@ -2,14 +2,13 @@
 //!
 //! A request counts from the moment at which it begins to leave, over a connection that stands, until its server has told what it used or refused it.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::domain::conversation::Failure;
-use crate::domain::ids::CallId;
-use crate::providers::tokens::{self, Counter};
-use crate::providers::{BoxFuture, Carried, Event, Noted, Sending, Witness};
+use crate::providers::tokens;
+use crate::providers::{Arrived, BoxFuture, Carried, Event, Noted, Sending, Witness};
 
 /// Passes on what leaves to the witness of the turn, and keeps how many tokens it was.
 pub struct Sent {
@@ -69,11 +68,7 @@ pub struct Attempt {
 #[derive(Default)]
 pub struct Tab {
     sent: Option<Arc<Sent>>,
-    arrived: Counter,
-    /// Calls whose arguments arrive in pieces.
-    in_pieces: HashSet<CallId>,
-    web_searches: u64,
-    may_cost: bool,
+    arrived: Arrived,
 }
 
 impl Tab {
@@ -86,32 +81,19 @@ impl Tab {
 
     /// Counts what an event brings.
     pub fn take(&mut self, event: &Event) {
-        match event {
-            Event::Text(words) | Event::Thought(words) => self.arrived.push(words),
-            Event::CallStarted { name, .. } => self.arrived.push(name),
-            Event::CallArguments { call_id, delta } => {
-                self.arrived.push(delta);
-                self.in_pieces.insert(call_id.clone());
-            }
-            Event::Call { call_id, arguments, .. } => {
-                if !self.in_pieces.contains(call_id) {
-                    self.arrived.push(arguments);
-                }
-            }
-            Event::WebSearch { .. } => self.web_searches += 1,
-            Event::Reasoning | Event::Item(_) | Event::TakenBack | Event::Lost => {}
-            // None of these shows that there was work to be paid for.
-            Event::Created { .. } | Event::Retry(_) | Event::Tier(_) | Event::Finished { .. } => return,
-        }
-        self.may_cost = true;
+        self.arrived.take(event);
     }
 
     /// Returns what the attempt under way came to, and begins anew; `None`: none has left that is not settled.
     pub fn settle(&mut self) -> Option<Attempt> {
         let sent = self.sent.as_ref().and_then(|sent| sent.take());
-        let Self { sent: who, arrived, web_searches, may_cost, .. } = std::mem::take(self);
-        self.sent = who;
-        Some(Attempt { sent: sent?, arrived: arrived.total(), web_searches, may_cost })
+        let arrived = std::mem::take(&mut self.arrived);
+        Some(Attempt {
+            sent: sent?,
+            arrived: arrived.tokens(),
+            web_searches: arrived.web_searches(),
+            may_cost: arrived.may_cost(),
+        })
     }
 }
 
@@ -119,6 +101,7 @@ impl Tab {
 mod tests {
     use super::*;
     use crate::agent::testing::{call, created, finished, retry, started, text};
+    use crate::domain::ids::CallId;
 
     fn left() -> Arc<AtomicBool> {
         Arc::new(AtomicBool::new(true))

@@ -9,11 +9,11 @@ use ratatui::text::{Line, Span};
 use crate::domain::passage::count_words;
 use crate::domain::price::{cost_in_words, dollars};
 use crate::domain::usage::Usage;
-use crate::workbench::money::Month;
+use crate::workbench::money::{Month, Standing};
 use crate::workbench::{Member, read_to};
 
 use super::super::app::App;
-use super::super::conversation::Keys;
+use super::super::conversation::{Keys, TurnView};
 use super::super::document::ends_of;
 use super::super::layout::Pane;
 use super::super::theme::Role;
@@ -209,12 +209,11 @@ fn welcome(app: &App, frame: &mut Frame<'_>, area: Rect) {
 fn status(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let theme = &app.theme;
     let width = usize::from(area.width);
-    let mut parts = status_parts(app);
-    // What was said longest ago is missed least: the provider's name goes first, then the model's.
-    while parts.len() > 1 && text::width(&parts.join(" · ")) + 4 > width {
-        parts.remove(0);
-    }
-    let line = format!("─ {} ", text::fit(&parts.join(" · "), width.saturating_sub(4)));
+    let ways = status_ways(app);
+    let words = ways.iter().map(|parts| parts.join(" · "));
+    let words =
+        words.clone().find(|words| text::width(words) + 4 <= width).or(words.last()).unwrap_or_default();
+    let line = format!("─ {} ", text::fit(&words, width.saturating_sub(4)));
     let fill = width.saturating_sub(text::width(&line));
     let role = if app.focus == Pane::Chat { Role::BorderFocused } else { Role::Border };
     let line = Line::from(vec![
@@ -224,57 +223,76 @@ fn status(app: &App, frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(line, area);
 }
 
-/// Provider, model, tier, tokens, cost, round: what is known of them.
-fn status_parts(app: &App) -> Vec<String> {
+/// What the status row can say, the fullest first; the last is what is missed most where there is little room.
+fn status_ways(app: &App) -> Vec<Vec<String>> {
     if let Some(wait) = wait(app) {
         let stop = app.keymap.key_of("cancel").map(|key| format!("{key} stops"));
-        return std::iter::once(format!("asks again in {wait} s")).chain(stop).collect();
+        return from_each(
+            &std::iter::once(format!("asks again in {wait} s")).chain(stop).collect::<Vec<_>>(),
+        );
     }
     let running = app.chat.turns.last().filter(|turn| app.chat.is_busy() && !turn.provider.is_empty());
     let (provider, model) =
         running.map_or_else(|| app.answers(), |turn| (turn.provider.as_str(), turn.model.as_str()));
-    let mut parts = vec![provider.to_owned()];
+    let mut names = vec![provider.to_owned()];
     if provider != model && !model.is_empty() {
-        parts.push(model.to_owned());
+        names.push(model.to_owned());
     }
-    let Some(turn) = app.chat.turns.last() else { return with_month(app, parts) };
-    if app.chat.is_busy() {
-        if app.look.tier_status {
-            parts.extend(turn.tier.clone());
-        }
-        if let (Some(input), Some(output)) = (turn.usage.input_tokens, turn.usage.output_tokens) {
-            parts.push(format!("{} in, {} out", short(input), short(output)));
-        }
-        parts.extend(cost_in_words(&turn.usage).filter(|_| turn.usage.cost != Some(0.0)));
-        if turn.round.1 > 0 {
-            parts.push(format!("round {} of {}", turn.round.0, turn.round.1));
-        }
-        return parts;
+    if let Some(turn) = app.chat.turns.last().filter(|_| app.chat.is_busy()) {
+        names.extend(so_far(app, turn));
+        return from_each(&names);
     }
     let here: Usage = app.chat.turns.iter().map(|turn| turn.usage).sum();
-    match (here.unknown(), here.known()) {
-        (0, known) if known > 0.0 => parts.extend(cost_in_words(&here).map(|cost| format!("{cost} here"))),
-        (0, _) => {}
-        (unknown, known) => parts.push(format!("at least {} here, {unknown} unknown", dollars(known))),
-    }
-    with_month(app, parts)
+    let here = match (here.unknown(), here.known()) {
+        (0, known) if known > 0.0 => cost_in_words(&here).map(|cost| format!("{cost} here")),
+        (0, _) => None,
+        (unknown, known) => Some(format!("at least {} here, {unknown} unknown", dollars(known))),
+    };
+    let spent = |month: &Month| month.dollars > 0.0 || month.unpriced > 0;
+    let Some(standing) = app.standing.as_ref().filter(|standing| spent(&standing.month)) else {
+        names.extend(here);
+        return from_each(&names);
+    };
+    let (long, short) = month_in_words(standing);
+    let both = |from: usize, month: &String| {
+        names[from..].iter().chain(here.as_ref()).chain([month]).cloned().collect::<Vec<_>>()
+    };
+    // The provider's name goes first, then the model's: what was said longest ago is missed least.
+    let mut ways: Vec<_> =
+        (0..=names.len()).flat_map(|from| [both(from, &long), both(from, &short)]).collect();
+    ways.push(vec![if standing.budget.is_set() { short } else { here.unwrap_or(short) }]);
+    ways
 }
 
-/// Adds what this month has cost. Where there is little room it goes first, unless the author wants to be warned.
-fn with_month(app: &App, mut parts: Vec<String>) -> Vec<String> {
-    let spent = |month: &Month| month.dollars > 0.0 || month.unpriced > 0;
-    if let Some(standing) = app.standing.as_ref().filter(|standing| spent(&standing.month)) {
-        if standing.warns() {
-            parts.push(format!("\u{26a0} {}", standing.words()));
-        } else {
-            let unknown = match standing.month.unpriced {
-                0 => String::new(),
-                n => format!(", {n} unknown"),
-            };
-            parts.insert(0, format!("{} this month{unknown}", standing.sum()));
-        }
+/// Tier, tokens, cost and round of a turn that runs, as far as they are known.
+fn so_far(app: &App, turn: &TurnView) -> Vec<String> {
+    let mut parts: Vec<String> = turn.tier.clone().filter(|_| app.look.tier_status).into_iter().collect();
+    if let (Some(input), Some(output)) = (turn.usage.input_tokens, turn.usage.output_tokens) {
+        parts.push(format!("{} in, {} out", short(input), short(output)));
+    }
+    parts.extend(cost_in_words(&turn.usage).filter(|_| turn.usage.cost != Some(0.0)));
+    if turn.round.1 > 0 {
+        parts.push(format!("round {} of {}", turn.round.0, turn.round.1));
     }
     parts
+}
+
+/// All of `parts`, then without the first of them, and so on to the last alone.
+fn from_each(parts: &[String]) -> Vec<Vec<String>> {
+    (0..parts.len()).map(|from| parts[from..].to_vec()).collect()
+}
+
+/// What this month has cost, at length and in short.
+fn month_in_words(standing: &Standing) -> (String, String) {
+    if standing.warns() {
+        let of = standing.budget.refuse.map(|most| format!(" of {}", dollars(most))).unwrap_or_default();
+        return (format!("\u{26a0} {}", standing.words()), format!("\u{26a0} month {}{of}", standing.sum()));
+    }
+    let unknown = match standing.month.unpriced {
+        0 => String::new(),
+        n => format!(", {n} unknown"),
+    };
+    (format!("{} this month{unknown}", standing.sum()), format!("month {}", standing.sum()))
 }
 
 /// Seconds until the running turn is asked again, the last one included.

@@ -119,8 +119,12 @@ fn wishes(entry: &Entry) -> Vec<Wish> {
         }
     }
     let part = Part::of(entry);
+    // A section of the same name is what is meant, and it may be many lines.
+    let is_section = |key: &str| all.iter().any(|s| s.heading.trim().eq_ignore_ascii_case(key.trim()));
     for line in change::field_lines(&entry.text, &part.range) {
-        wishes.push(wish(&line.key, "another", false, None));
+        if !is_section(&line.key) {
+            wishes.push(wish(&line.key, "another", false, None));
+        }
     }
     wishes.push(wish("Entirely New", "Words.", false, Some(part.range.end..part.range.end)));
     wishes.push(wish("Role", "antagonist", false, None));

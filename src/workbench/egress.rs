@@ -541,7 +541,9 @@ mod tests {
         let bench = bench(folder.path());
         let witness = bench.witness(None, &bench.book(), Known::default());
         let sending = Sending { destination: "https://example.org", provider, body: "{}", of };
-        act(witness.sending(sending).await.unwrap());
+        let noted = witness.sending(sending).await.unwrap();
+        noted.leaving().store(true, Ordering::Release);
+        act(noted);
         let ended = bench.egress().read().unwrap().0.remove(0).ended.unwrap();
         (ended, bench.standing().month)
     }

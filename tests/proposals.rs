@@ -20,6 +20,7 @@ use scritorio::canon::lookup;
 use scritorio::domain::book::Book;
 use scritorio::domain::codex::{Entry, EntryType};
 use scritorio::domain::ids::{ProposalId, SessionId, TurnId};
+use scritorio::domain::passage::fold;
 use scritorio::proposal::change::{self, Part};
 use scritorio::proposal::{FileChange, Proposal, Status, apply, diff};
 use scritorio::store::book::{read, with_text};
@@ -91,17 +92,21 @@ fn is_meant(book: &Book, entry: &Entry) -> bool {
 struct Wish {
     args: Value,
     place: Option<std::ops::Range<usize>>,
+    /// Whether it may be a section of many lines, some of which can stay between two hunks.
+    is_section: bool,
 }
 
 fn wishes(entry: &Entry) -> Vec<Wish> {
+    let all = change::sections(&entry.text);
     let wish = |target: &str, words: &str, append: bool, place| Wish {
         args: json!({
             "entryType": entry.entry_type, "name": entry.name, "changeSummary": "Better words", "targetSection": target,
             "proposedMarkdown": words, "mode": if append { "append" } else { "replace" },
         }),
         place,
+        // A section of that name is what is meant then.
+        is_section: all.iter().any(|section| fold(&section.heading).contains(&fold(target))),
     };
-    let all = change::sections(&entry.text);
     let mut wishes = vec![];
     // A section about the role is a field, wherever that stands.
     let sections = Part::of(entry).sections(&entry.text);
@@ -119,12 +124,8 @@ fn wishes(entry: &Entry) -> Vec<Wish> {
         }
     }
     let part = Part::of(entry);
-    // A section of the same name is what is meant, and it may be many lines.
-    let is_section = |key: &str| all.iter().any(|s| s.heading.trim().eq_ignore_ascii_case(key.trim()));
     for line in change::field_lines(&entry.text, &part.range) {
-        if !is_section(&line.key) {
-            wishes.push(wish(&line.key, "another", false, None));
-        }
+        wishes.push(wish(&line.key, "another", false, None));
     }
     wishes.push(wish("Entirely New", "Words.", false, Some(part.range.end..part.range.end)));
     wishes.push(wish("Role", "antagonist", false, None));
@@ -149,7 +150,7 @@ fn check(book: &Book, proposal: &Proposal, wish: &Wish, told: &str) {
                 assert!(text.starts_with(base[..place.start].trim_end()), "{told}\n{base}\n=>\n{text}");
                 assert!(text.ends_with(base[place.end..].trim_start()), "{told}\n{base}\n=>\n{text}");
             }
-            None if proposal.files.len() == 1 => {
+            None if proposal.files.len() == 1 && !wish.is_section => {
                 assert!(diff::hunks(base, text).len() <= 1, "{told}\n{base}\n=>\n{text}");
             }
             None => {}

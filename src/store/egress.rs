@@ -188,6 +188,9 @@ pub struct Egress {
     data: PathBuf,
 }
 
+/// Requests, each with its end where it has one, and how many lines could not be read.
+type OpenAndUnread = (Vec<(Open, Option<Ended>)>, usize);
+
 impl Egress {
     /// Takes the book in `root`; `data` is the program's data folder, which holds this machine's name.
     pub fn new(root: &Path, data: &Path) -> Self {
@@ -277,7 +280,7 @@ impl Egress {
         Ok(attempts.into_iter().filter_map(|(open, _)| open.sent.process).collect())
     }
 
-    fn read_here(&self) -> io::Result<(Vec<(Open, Option<Ended>)>, usize)> {
+    fn read_here(&self) -> io::Result<OpenAndUnread> {
         match machine::name(&self.data, false) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok((vec![], 0)),
             name => self.read_of(&name?),
@@ -285,7 +288,7 @@ impl Egress {
     }
 
     /// Reads what left one machine, each with its end, and how many lines could not be read.
-    fn read_of(&self, machine: &str) -> io::Result<(Vec<(Open, Option<Ended>)>, usize)> {
+    fn read_of(&self, machine: &str) -> io::Result<OpenAndUnread> {
         let lines = jsonl::read::<Line>(&self.path(&format!("{FOLDER}/{machine}.jsonl"))?)?;
         let (mut attempts, mut skipped) = (vec![], lines.skipped);
         let mut known: HashMap<String, usize> = HashMap::new();

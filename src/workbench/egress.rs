@@ -113,7 +113,7 @@ impl Witness for Ledgered {
                 let priced = priced(&bench, &told);
                 // Where it has no name, what it was doing when it is killed is never known to have ended.
                 let process = bench.inner.running.name().ok();
-                let id = egress.sending(Sent { spans, process, ..told })?;
+                let id = egress.sending(Sent { process, spans, ..told })?;
                 Ok::<_, std::io::Error>(Noted::with(move |outcome| {
                     let usage = priced(&outcome);
                     // An end that can't be noted is a missing end, which the report tells of.

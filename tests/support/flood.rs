@@ -26,8 +26,12 @@ pub struct Flood {
 impl Flood {
     /// The `n`th delta, of words that no other has, so that none can be missing, doubled or in another place.
     pub fn delta(self, n: usize) -> String {
-        let end = |word: usize| if (word + 1).is_multiple_of(self.paragraph) { ".\n\n" } else { " " };
-        (n * self.words..(n + 1) * self.words).map(|word| format!("w{word:x}{}", end(word))).collect()
+        let mut delta = String::new();
+        for word in n * self.words..(n + 1) * self.words {
+            let end = if (word + 1).is_multiple_of(self.paragraph) { ".\n\n" } else { " " };
+            let _ = write!(delta, "w{word:x}{end}");
+        }
+        delta
     }
 
     /// All of them together.

@@ -210,9 +210,9 @@ fn status(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let theme = &app.theme;
     let width = usize::from(area.width);
     let ways = status_ways(app);
-    let words = ways.iter().map(|parts| parts.join(" · "));
+    let mut words = ways.iter().map(|parts| parts.join(" · "));
     let words =
-        words.clone().find(|words| text::width(words) + 4 <= width).or(words.last()).unwrap_or_default();
+        words.clone().find(|words| text::width(words) + 4 <= width).or(words.next_back()).unwrap_or_default();
     let line = format!("─ {} ", text::fit(&words, width.saturating_sub(4)));
     let fill = width.saturating_sub(text::width(&line));
     let role = if app.focus == Pane::Chat { Role::BorderFocused } else { Role::Border };

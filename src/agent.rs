@@ -28,7 +28,7 @@ use crate::providers::{Item, Options, Provider, Witness};
 use crate::tools::desk::Limits;
 use crate::tools::{Desk, Registry, Seen, Selection};
 
-pub use purse::{Purse, Used};
+pub use purse::Purse;
 pub use request::first_request;
 
 /// Everything that a turn needs, captured when the author sends. Later edits do not change it.

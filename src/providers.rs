@@ -36,10 +36,10 @@ use crate::domain::conversation::{Failure, Usage};
 use crate::domain::ids::CallId;
 
 pub use arrived::Arrived;
-pub use witness::{Carried, End, Noted, Outcome, Sending, Witness};
+pub use witness::{Carried, End, Noted, Outcome, Receipts, Sending, Witness};
 
 /// One request to a model: the same data for peek, for `scritorio prompt` and for sending.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     /// Model's name.
     pub model: String,
@@ -131,9 +131,10 @@ pub enum Item {
 }
 
 /// Which tool the model must call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ToolChoice {
     /// Its own choice.
+    #[default]
     Auto,
     /// Any one.
     Required,
@@ -206,8 +207,6 @@ pub enum Event {
     },
     /// An output item, complete, as the server sent it.
     Item(Value),
-    /// The request had left, and nothing of an answer came: the server may have worked on it, and may take money for it.
-    Lost,
     /// It goes wrong, and a new attempt begins after a wait.
     Retry(Retry),
     /// The tier that the server really used.

@@ -7,7 +7,7 @@ use std::path::Path;
 use scritorio::providers::abilities::Abilities;
 use scritorio::providers::hearing::{End, Hearing};
 use scritorio::providers::wire::{Progress, Protocol};
-use scritorio::providers::{Event, Options, Request, ToolChoice};
+use scritorio::providers::{Event, Options, Request};
 use serde_json::json;
 
 /// Every file with what it comes to: thoughts, words, calls, and the end.
@@ -108,14 +108,9 @@ fn request() -> Request {
     let tool = |name: &str| json!({ "type": "function", "name": name });
     Request {
         model: "m".into(),
-        instructions: String::new(),
-        items: vec![],
-        question: 0,
-        fresh: 0,
-        previous_response_id: None,
         tools: ["look", "list", "get_weather", "f"].map(tool).to_vec(),
-        tool_choice: ToolChoice::Auto,
         options: Options { max_output_tokens: Some(1_000), ..Options::default() },
+        ..Request::default()
     }
 }
 

@@ -5,7 +5,6 @@
 //! decides what comes next: the machine does.
 
 mod stream;
-mod tab;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,15 +17,14 @@ use tokio_util::sync::CancellationToken;
 use super::event::{Ended, TurnEvent, TurnEventKind};
 use super::machine::{Call, Effect, Input, Machine, Plan};
 use super::rows::Rows;
-use super::{FirstRound, TurnSetup, Used, context, request, too_long};
+use super::{FirstRound, TurnSetup, context, request, too_long};
 use crate::domain::conversation::{Failure, ToolStatus, Turn, TurnStatus, Usage};
 use crate::domain::passage::sha256_hex;
 use crate::domain::safe_text;
 use crate::proposal::Proposal;
-use crate::providers::{Event, ToolChoice, leave_out};
+use crate::providers::{Event, Receipts, ToolChoice, leave_out};
 use crate::tools::{Material, Outcome, Seen, ToolError};
 use stream::Stream;
-use tab::{Attempt, Tab};
 
 /// A running turn.
 pub struct Running {
@@ -64,11 +62,9 @@ struct Driver {
     material: Vec<Material>,
     proposals: Vec<Proposal>,
     usage: Usage,
-    /// What the request under way has used so far.
-    tab: Tab,
+    /// What requests have used that is not in `usage` yet.
+    receipts: Receipts,
     tier: Option<String>,
-    /// The tier that the response used which arrives now.
-    tier_of_response: Option<String>,
     response_id: Option<String>,
     asked_at: String,
     /// Why the next request must not be sent.
@@ -97,9 +93,8 @@ impl Driver {
             material: vec![],
             proposals: vec![],
             usage: Usage::default(),
-            tab: Tab::default(),
+            receipts: Receipts::default(),
             tier: None,
-            tier_of_response: None,
             response_id: None,
             asked_at: format!("{:.3}", jiff::Timestamp::now()),
             refused: None,
@@ -167,9 +162,8 @@ impl Driver {
         if let Err(failure) = self.setup.purse.allow(&request) {
             self.refused = Some(failure);
         } else if !self.cancel.is_cancelled() {
-            let (provider, witness) =
-                (self.setup.provider.clone(), self.tab.open(self.setup.witness.clone()));
-            self.stream = Some(Stream::open(provider, request, witness));
+            let witness = Arc::new(self.receipts.of(self.setup.witness.clone()));
+            self.stream = Some(Stream::open(self.setup.provider.clone(), request, witness));
         }
     }
 
@@ -285,47 +279,30 @@ impl Driver {
                 }
             }
         }
-        if let Some(attempt) = self.tab.settle() {
-            self.book(Usage::default(), attempt);
-        }
+        self.add_up();
         inputs.push(Input::Cancelled);
         inputs
     }
 
-    /// Notes what an attempt used, whether its server told or not.
-    fn book(&mut self, told: Usage, attempt: Attempt) {
-        let web_searches = told.web_searches.max(attempt.web_searches);
-        let tier = self.tier_of_response.take();
-        let used = Used {
-            told: Usage { web_searches, ..told },
-            sent: attempt.sent,
-            arrived: attempt.arrived,
-            tier: tier.as_deref(),
-        };
-        self.usage = self.usage + self.setup.purse.spent(&used);
-        self.tell(TurnEventKind::Usage(self.usage));
-    }
-
-    /// Notes what an attempt used that came to nothing, unless it was refused at the door.
-    fn book_in_vain(&mut self) {
-        if let Some(attempt) = self.tab.settle().filter(|attempt| attempt.may_cost) {
-            self.book(Usage::default(), attempt);
+    /// Tells what requests have used that ended by now.
+    fn add_up(&mut self) {
+        if let Some(used) = self.receipts.take() {
+            self.usage = self.usage + used;
+            self.tell(TurnEventKind::Usage(self.usage));
         }
     }
 
     /// Passes on what concerns the front end alone.
     fn note(&mut self, input: &Input) {
         if matches!(input, Input::Broken(_)) {
-            self.book_in_vain();
+            self.add_up();
         }
         let Input::Heard(event) = input else { return };
-        self.tab.take(event);
         match event {
             Event::Created { response_id } => self.response_id = Some(response_id.clone()),
             Event::Reasoning => self.tell(TurnEventKind::Reasoning),
             Event::Retry(retry) => {
-                self.book_in_vain();
-                (self.response_id, self.tier_of_response) = (None, None);
+                self.response_id = None;
                 self.left_out = retry.left_out;
                 self.tell(TurnEventKind::Retry(retry.clone()));
             }
@@ -334,17 +311,12 @@ impl Driver {
                 self.tell(TurnEventKind::Tool(row));
             }
             Event::Tier(tier) => {
-                (self.tier, self.tier_of_response) = (Some(tier.clone()), Some(tier.clone()));
+                self.tier = Some(tier.clone());
                 self.tell(TurnEventKind::Tier(tier.clone()));
             }
-            Event::Finished { usage, .. } => {
-                // The offline reader sends nothing.
-                let attempt = self.tab.settle().unwrap_or_default();
-                self.book(*usage, attempt);
-            }
+            Event::Finished { .. } => self.add_up(),
             Event::Text(_)
             | Event::Thought(_)
-            | Event::Lost
             | Event::TakenBack
             | Event::CallStarted { .. }
             | Event::CallArguments { .. }
@@ -490,7 +462,7 @@ mod tests {
     use crate::proposal::FileChange;
     use crate::providers::client::{ApiKey, Client, Timeouts};
     use crate::providers::remote::Remote;
-    use crate::providers::{Item, Request};
+    use crate::providers::{BoxFuture, Carried, Item, Noted, Request, Sending, Witness};
     use crate::tools::{Desk, Draft, Evidence, ProposeTool, ReadTool, Reading, Registry, Selection};
 
     /// Longer than this would mean that a cancel waits for something. The limit itself is 100 ms; the rest is for a busy machine.
@@ -712,10 +684,6 @@ mod tests {
                 *asked += 1;
                 if *asked > 1 { Err(failure()) } else { Ok(()) }
             }
-
-            fn spent(&self, used: &Used<'_>) -> Usage {
-                used.told
-            }
         }
         let provider = Arc::new(Scripted::new([vec![Step::Fail(failure())]]).toolless());
         let setup = TurnSetup { purse: Arc::new(Once(Mutex::new(0))), ..setup(provider.clone(), "Why?") };
@@ -897,16 +865,27 @@ mod tests {
         }
     }
 
-    /// Lets one request through, and prices every response by its tier.
+    /// Lets one request through.
     struct OneRequest;
 
     impl Purse for OneRequest {
         fn allow(&self, request: &Request) -> Result<(), Failure> {
             if request.tools_ran() { Err(failure()) } else { Ok(()) }
         }
+    }
 
-        fn spent(&self, used: &Used<'_>) -> Usage {
-            Usage { cost: Some(if used.tier == Some("flex") { 0.5 } else { 1.0 }), ..used.whole() }
+    /// Prices every response by its tier.
+    struct ByTier;
+
+    impl Witness for ByTier {
+        fn sending<'a>(&'a self, sending: Sending<'a>) -> BoxFuture<'a, Result<Noted, Failure>> {
+            let Carried::Conversation(request) = sending.of else { panic!("a turn asks") };
+            let sent = crate::providers::tokens::of_request(request);
+            let noted = Noted::with(move |outcome| {
+                let cost = Some(if outcome.tier.as_deref() == Some("flex") { 0.5 } else { 1.0 });
+                outcome.may_be_billed().then(|| Usage { cost, ..outcome.used(sent) })
+            });
+            Box::pin(std::future::ready(Ok(noted)))
         }
     }
 
@@ -920,7 +899,7 @@ mod tests {
         ];
         let provider = scripted([said(first), said([text("never sent"), finished()])]);
         let mut setup = turn(&provider);
-        setup.purse = Arc::new(OneRequest);
+        (setup.purse, setup.witness) = (Arc::new(OneRequest), Arc::new(ByTier));
         setup.options.service_tier = Some("flex".into());
         let (_, ended) = finish(start(setup)).await;
         assert_eq!(provider.requests().len(), 1);
@@ -931,10 +910,10 @@ mod tests {
         assert_eq!(ended.turn.tools[0].status, ToolStatus::Done);
     }
 
-    /// A turn with a purse that prices everything; how it ended, and what was told of its usage last.
+    /// A turn in which everything has a price; how it ended, and what was told of its usage last.
     async fn paid(script: Vec<Step>, cancel_after: Option<usize>) -> (Usage, Vec<String>) {
         let mut setup = turn(&scripted([script]));
-        setup.purse = Arc::new(OneRequest);
+        setup.witness = Arc::new(ByTier);
         let mut running = start(setup);
         if let Some(events) = cancel_after {
             for _ in 0..events {
@@ -973,8 +952,7 @@ mod tests {
         let again = said([Event::Retry(retry("busy", 0)), Event::Retry(retry("busy", 0))]);
         let (usage, _) = paid([again, vec![Step::Fail(failure())]].concat(), None).await;
         assert_eq!(usage, Usage::default());
-        let lost = [said([Event::Lost]), vec![Step::Fail(failure())]].concat();
-        let (usage, _) = paid(lost, None).await;
+        let (usage, _) = paid(vec![Step::Lose(failure())], None).await;
         assert_eq!((usage.cost, usage.estimated, usage.output_tokens), (Some(1.0), true, Some(0)));
     }
 
@@ -987,7 +965,7 @@ mod tests {
         let client = Client::new(Timeouts { first_byte: first_byte_in, ..limits }).unwrap();
         let mut setup = turn(&scripted([]));
         setup.provider = Arc::new(Remote::openai(client, Some(&base), ApiKey::none()).unwrap());
-        setup.purse = Arc::new(OneRequest);
+        setup.witness = Arc::new(ByTier);
         let running = start(setup);
         if first_byte.is_none() {
             let (mut connection, _) = listener.accept().await.unwrap();

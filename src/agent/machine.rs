@@ -171,7 +171,6 @@ impl Machine {
             Event::Text(_)
             | Event::Reasoning
             | Event::Thought(_)
-            | Event::Lost
             | Event::WebSearch { .. }
             | Event::Tier(_) => {}
         }

@@ -14,7 +14,9 @@ use crate::domain::conversation::{Failure, FailureKind, Usage};
 use crate::domain::ids::{BookPath, CallId, SessionId, TurnId};
 use crate::domain::manuscript::{Chapter, NumberFrom, StoryTime};
 use crate::domain::passage::count_words;
-use crate::providers::{BoxFuture, Carried, Event, Exchange, Options, Provider, Request, Retry, Sending};
+use crate::providers::{
+    BoxFuture, Carried, End, Event, Exchange, Options, Provider, Request, Retry, Sending,
+};
 use crate::tools::{Registry, Seen};
 
 pub const HARBOUR: &str = "---\ntitle: The Harbour\n---\n\nMira counted the gulls on the wall. “Seven,” she said — “and one that isn’t \
@@ -92,8 +94,10 @@ pub enum Step {
     UntilCancelled,
     /// Never comes back, cancelled or not.
     Hang,
-    /// Gives up.
+    /// Gives up: the server refused.
     Fail(Failure),
+    /// Gives up: the server may have worked on it.
+    Lose(Failure),
     /// Crashes.
     Crash,
 }
@@ -156,19 +160,39 @@ impl Provider for Scripted {
         Box::pin(async move {
             let of = Carried::Conversation(request);
             let sending = Sending { destination: "nowhere", provider: "scripted", body: "{}", of };
-            witness.sending(sending).await?.leaving().store(true, Ordering::Release);
+            let leaves = async || {
+                let noted = witness.sending(sending).await?;
+                noted.leaving().store(true, Ordering::Release);
+                Ok(noted)
+            };
+            let mut noted = leaves().await?;
             for step in script {
                 match step {
                     Step::Say(event) => {
-                        let again = matches!(event, Event::Retry(_));
-                        let _ = out.send(event);
-                        if again {
-                            witness.sending(sending).await?.leaving().store(true, Ordering::Release);
+                        noted.heard(&event);
+                        if matches!(event, Event::Retry(_)) {
+                            noted.ended(End::Failed, None);
+                            let _ = out.send(event);
+                            noted = leaves().await?;
+                        } else if matches!(event, Event::Finished { .. }) {
+                            noted.ended(End::Answered, None);
+                            let _ = out.send(event);
+                            return Ok(());
+                        } else {
+                            let _ = out.send(event);
                         }
                     }
                     Step::UntilCancelled => cancel.cancelled().await,
                     Step::Hang => std::future::pending().await,
-                    Step::Fail(failure) => return Err(failure),
+                    Step::Fail(failure) => {
+                        noted.ended(End::Failed, None);
+                        return Err(failure);
+                    }
+                    Step::Lose(failure) => {
+                        noted.lost();
+                        noted.ended(End::Failed, None);
+                        return Err(failure);
+                    }
                     Step::Crash => panic!("a provider crashed, as the script says"),
                 }
             }

@@ -34,7 +34,7 @@ impl Arrived {
                 }
             }
             Event::WebSearch { .. } => self.web_searches += 1,
-            Event::Reasoning | Event::Item(_) | Event::TakenBack | Event::Lost => {}
+            Event::Reasoning | Event::Item(_) | Event::TakenBack => {}
             // None of these shows that there was work to be paid for.
             Event::Created { .. } | Event::Retry(_) | Event::Tier(_) | Event::Finished { .. } => return,
         }
@@ -51,7 +51,7 @@ impl Arrived {
         self.web_searches
     }
 
-    /// Whether anything of an answer came, or may have been made in vain.
+    /// Whether anything of an answer came.
     pub fn may_cost(&self) -> bool {
         self.may_cost
     }
@@ -86,7 +86,7 @@ mod tests {
         let mut arrived = Arrived::default();
         arrived.take(&Event::Created { response_id: "r".into() });
         assert!(!arrived.may_cost());
-        arrived.take(&Event::Lost);
+        arrived.take(&Event::Reasoning);
         assert!(arrived.may_cost() && arrived.tokens() == 0);
     }
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::client::{Answer, ApiKey, Client, Key, Problem, Server};
 use super::responses::OPENAI;
-use super::{Carried, End, Event, Noted, Sending, Witness};
+use super::{Carried, End, Noted, Sending, Witness};
 use crate::domain::conversation::Failure;
 
 /// Texts in one request: the service takes 2,048, and 300,000 tokens in all.
@@ -40,27 +40,11 @@ struct Tokens {
 
 /// Vectors of texts.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Embedded {
+struct Embedded {
     /// One for each text, in their order.
-    pub vectors: Vec<Vec<f32>>,
+    vectors: Vec<Vec<f32>>,
     /// Tokens of the texts, if the server says so.
-    pub tokens: Option<u64>,
-}
-
-/// Why there are no vectors.
-#[derive(Debug)]
-pub struct NotEmbedded {
-    /// In words for the author.
-    pub failure: Failure,
-    /// Whether the server may have worked on the texts, and may take money for it.
-    pub may_have_cost: bool,
-}
-
-impl From<Failure> for NotEmbedded {
-    /// Nothing was sent.
-    fn from(failure: Failure) -> Self {
-        Self { failure, may_have_cost: false }
-    }
+    tokens: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -83,7 +67,7 @@ impl Embeddings {
     }
 
     /// Returns a vector for each of at most [`BATCH`] texts, in their order. `witness` notes what leaves before it leaves.
-    pub async fn embed(&self, texts: &[String], witness: &dyn Witness) -> Result<Embedded, NotEmbedded> {
+    pub async fn embed(&self, texts: &[String], witness: &dyn Witness) -> Result<Vec<Vec<f32>>, Failure> {
         let key = self.key.get().await;
         let body = json!({"model": self.model, "input": texts, "encoding_format": "float"}).to_string();
         let sending = Sending {
@@ -97,7 +81,7 @@ impl Embeddings {
         let may_have_cost =
             |problem: &Problem| problem.may_have_cost() || matches!(problem, Problem::NotAnAnswer(_));
         if heard.as_ref().is_err_and(may_have_cost) {
-            noted.heard(&Event::Lost);
+            noted.lost();
         }
         match &heard {
             Ok(embedded) => {
@@ -107,10 +91,8 @@ impl Embeddings {
             Err(Problem::Refused(refusal)) => noted.ended(End::Failed, refusal.status),
             Err(_) => noted.ended(End::Failed, None),
         }
-        heard.map_err(|problem| NotEmbedded {
-            failure: problem.failure(&self.server, &self.model, key.as_ref()),
-            may_have_cost: may_have_cost(&problem),
-        })
+        let vectors = heard.map(|embedded| embedded.vectors);
+        vectors.map_err(|problem| problem.failure(&self.server, &self.model, key.as_ref()))
     }
 
     async fn ask(

@@ -156,7 +156,7 @@ mod tests {
     use crate::domain::manuscript::{Chapter, NumberFrom, StoryTime};
     use crate::domain::passage::{count_words, find_quote};
     use crate::proposal::Proposal;
-    use crate::providers::{Item, Options, ToolChoice};
+    use crate::providers::{Item, ToolChoice};
     use crate::tools::desk::Limits;
     use crate::tools::{Desk, Seen, Selection, schema};
 
@@ -293,14 +293,10 @@ mod tests {
         };
         Request {
             model: MODEL.into(),
-            instructions: String::new(),
             items: context.map(Item::Context).into_iter().chain([Item::Author(question.into())]).collect(),
-            question: 0,
-            fresh: 0,
-            previous_response_id: None,
             tools: asked.registry.specs().map(schema::responses).collect(),
             tool_choice: asked.choice.clone(),
-            options: Options::default(),
+            ..Request::default()
         }
     }
 

@@ -161,7 +161,6 @@ impl Remote {
                 Err(Stop::Unnoted(failure)) => return Err(failure),
                 Err(Stop::Problem(problem)) => problem,
             };
-            report.lost(&problem);
             match self.lesson(&problem, asked).filter(|_| !report.shown) {
                 // The body is made anew, of what was learned.
                 Some(Lesson::Again(why)) => {
@@ -219,8 +218,6 @@ impl Remote {
         if let Ok(answered) = timeout(total, self.ask(exchange)).await {
             return answered;
         }
-        // Whoever has heard nothing of an answer has to know that there may have been one.
-        let _ = exchange.out.send(Event::Lost);
         Err(Problem::TooLong(total).failure(&self.server, &exchange.request.model, None))
     }
 }
@@ -296,9 +293,15 @@ impl Report<'_> {
     /// Passes events on; returns whether the answer has ended.
     fn settle(&mut self, (events, progress): Heard) -> Result<bool, Problem> {
         for event in events {
-            self.shown |= !matches!(event, Event::Created { .. });
+            self.shown |= !matches!(event, Event::Created { .. } | Event::Tier(_));
             if let Some(noted) = &mut self.noted {
                 noted.heard(&event);
+            }
+            // Whoever hears of the end finds it noted.
+            if matches!(event, Event::Finished { .. })
+                && let Some(noted) = self.noted.take()
+            {
+                noted.ended(super::End::Answered, None);
             }
             self.send(event);
         }
@@ -318,19 +321,12 @@ impl Report<'_> {
     fn ended(&mut self, heard: &Result<(), Problem>) {
         let Some(mut noted) = self.noted.take() else { return };
         if heard.as_ref().is_err_and(Problem::may_have_cost) {
-            noted.heard(&Event::Lost);
+            noted.lost();
         }
         match heard {
             Ok(()) => noted.ended(super::End::Answered, None),
             Err(Problem::Refused(refusal)) => noted.ended(super::End::Failed, refusal.status),
             Err(_) => noted.ended(super::End::Failed, None),
-        }
-    }
-
-    /// Says so where a request came to nothing that may cost something all the same.
-    fn lost(&self, problem: &Problem) {
-        if !self.shown && problem.may_have_cost() {
-            self.send(Event::Lost);
         }
     }
 
@@ -385,9 +381,10 @@ mod tests {
     use super::*;
     use crate::domain::conversation::{FailureKind, Usage};
     use crate::domain::ids::CallId;
+    use crate::providers::chat::Chat;
     use crate::providers::client::Pauses;
     use crate::providers::client::replayer::{Recorded, Replayer, Script};
-    use crate::providers::{Exchange, Item, Options, Retry, ToolChoice};
+    use crate::providers::{Exchange, Item, Options, Receipts, Retry};
 
     const KEY: &str = "key-0123456789abcdef";
 
@@ -466,12 +463,8 @@ mod tests {
             model: "gpt-x".into(),
             instructions: "Be brief.".into(),
             items: vec![Item::Author("Who is Mira?".into())],
-            question: 0,
-            fresh: 0,
-            previous_response_id: None,
-            tools: vec![],
-            tool_choice: ToolChoice::Auto,
             options: Options { store: true, ..Options::default() },
+            ..Request::default()
         }
     }
 
@@ -589,11 +582,34 @@ mod tests {
                 "{:?}",
                 played.result
             );
-            let is_news = |e: &&Event| !matches!(e, Event::Retry(_) | Event::Lost);
+            let is_news = |e: &&Event| !matches!(e, Event::Retry(_));
             let words: Vec<_> = played.events.iter().filter(is_news).cloned().collect();
             assert_eq!(words, answer_events()[..words.len()]);
             assert_eq!(played.recorded.len(), 1 + played.retries().len());
         }
+    }
+
+    #[tokio::test]
+    async fn an_answer_of_which_only_the_tier_came_is_asked_for_again_and_may_cost() {
+        let chunk = json!({ "id": "c", "service_tier": "default", "choices": [] });
+        let said =
+            json!({ "id": "c", "choices": [{ "delta": { "content": "Mira." }, "finish_reason": "stop" }] });
+        let answers =
+            [chunk.to_string(), said.to_string()].map(|data| Script::stream(format!("data: {data}\n\n")));
+        let server = Replayer::start(answers).await;
+        let client = Client::new(Timeouts::default()).unwrap().with_pauses(pauses().0);
+        let at = Server::new("x", &server.base, Chat.path(), None).unwrap();
+        let provider = Remote::at(client, at, Box::new(Chat), Abilities::openai(), ApiKey::none());
+        let (request, (out, mut events), receipts) = (request(), unbounded_channel(), Receipts::default());
+        let witness = receipts.of(&());
+        let exchange =
+            Exchange { request: &request, out, cancel: CancellationToken::new(), witness: &witness };
+        assert_eq!(provider.stream(exchange).await, Ok(()));
+        assert_eq!(server.recorded().len(), 2);
+        let heard: Vec<_> = std::iter::from_fn(|| events.try_recv().ok()).collect();
+        let tier_came = heard.iter().position(|event| *event == Event::Tier("default".into()));
+        assert!(matches!(heard[tier_came.unwrap() + 1], Event::Retry(_)), "{heard:?}");
+        assert!(receipts.take().is_some());
     }
 
     #[tokio::test]
@@ -1017,9 +1033,7 @@ mod tests {
         for unsafe_ in [refusal(500, "", ""), refusal(408, "", ""), Script::default(), busy("server_error")] {
             let played = play([unsafe_.clone(), Script::stream(answer())], &request).await;
             assert_eq!(played.recorded.len(), 1);
-            // A connection that ends without a word may have had work done at its other end.
-            let lost = unsafe_ == Script::default();
-            assert_eq!(played.events, if lost { vec![Event::Lost] } else { vec![] });
+            assert_eq!(played.events, []);
             assert!(!played.failure().hint.is_empty());
         }
     }
@@ -1117,7 +1131,7 @@ mod tests {
             "{:?}",
             played.failure()
         );
-        assert_eq!(played.events, [Event::Text("Mira".into()), Event::Lost]);
+        assert_eq!(played.events, [Event::Text("Mira".into())]);
         assert_eq!(Timeouts::default().of_flex().first_byte, Duration::from_mins(15));
     }
 

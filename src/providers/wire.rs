@@ -116,21 +116,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::providers::{Options, ToolChoice};
 
     #[test]
     fn a_server_that_says_that_an_answer_cost_less_than_nothing_is_not_believed() {
-        let request = Request {
-            model: "m".into(),
-            instructions: String::new(),
-            items: vec![],
-            question: 0,
-            fresh: 0,
-            previous_response_id: None,
-            tools: vec![],
-            tool_choice: ToolChoice::Auto,
-            options: Options::default(),
-        };
+        let request = Request { model: "m".into(), ..Request::default() };
         for protocol in ["chat", "responses"] {
             for (said, cost) in [(json!(-1.5), None), (json!(0.0), Some(0.0)), (json!(0.02), Some(0.02))] {
                 let usage = json!({ "prompt_tokens": 1, "completion_tokens": 1, "cost": said });

@@ -3,8 +3,8 @@
 //! A request is noted before its first byte leaves; what can't be noted is not sent. What became of it is noted when its [`Noted`] is dropped, however
 //! that happens: answered, failed, cancelled. Only a program that is killed leaves no end.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Arrived, BoxFuture, Event, Request};
 use crate::domain::conversation::{Failure, Usage};
@@ -75,6 +75,24 @@ pub struct Outcome {
     pub may_cost: bool,
 }
 
+impl Outcome {
+    /// Whether its server may take anything for it: it left, and was not refused at the door.
+    pub fn may_be_billed(&self) -> bool {
+        self.left && (self.end != End::Failed || self.may_cost)
+    }
+
+    /// Returns what the server said that it used, with an estimate of the tokens that it did not tell. `sent` is the estimate of what was sent.
+    pub fn used(&self, sent: u64) -> Usage {
+        let Usage { input_tokens, output_tokens, .. } = self.usage;
+        Usage {
+            input_tokens: input_tokens.or(Some(sent)),
+            output_tokens: output_tokens.or(Some(self.arrived)),
+            estimated: input_tokens.is_none() || output_tokens.is_none(),
+            ..self.usage
+        }
+    }
+}
+
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum End {
@@ -87,7 +105,8 @@ pub enum End {
     GivenUp,
 }
 
-type Tell = Box<dyn FnOnce(Outcome) + Send>;
+/// Notes an end. Returns what was used with what it costs, if its server may take anything for it.
+type Tell = Box<dyn FnOnce(Outcome) -> Option<Usage> + Send>;
 
 /// An attempt that was noted. Dropping it notes its end.
 pub struct Noted {
@@ -96,25 +115,25 @@ pub struct Noted {
     left: Arc<AtomicBool>,
     arrived: Arrived,
     tell: Option<Tell>,
+    receipts: Option<Receipts>,
 }
 
 impl Noted {
     /// For an attempt whose end `tell` notes.
-    pub fn with(tell: impl FnOnce(Outcome) + Send + 'static) -> Self {
-        let mut noted = Self::nowhere();
-        noted.tell = Some(Box::new(tell));
-        noted
-    }
-
-    /// For an attempt that nobody notes.
-    pub fn nowhere() -> Self {
+    pub fn with(tell: impl FnOnce(Outcome) -> Option<Usage> + Send + 'static) -> Self {
         Self {
             outcome: Outcome::default(),
             received: Arc::default(),
             left: Arc::default(),
             arrived: Arrived::default(),
-            tell: None,
+            tell: Some(Box::new(tell)),
+            receipts: None,
         }
+    }
+
+    /// For an attempt that nobody notes, and that has no price.
+    pub fn nowhere() -> Self {
+        Self::with(|outcome| outcome.may_be_billed().then_some(outcome.usage))
     }
 
     /// Returns what is set once a connection stands and the body begins to leave. Where it never is, nobody got the request.
@@ -138,6 +157,11 @@ impl Noted {
         }
     }
 
+    /// It came to nothing, but its server may have worked on it, and may take money for it.
+    pub fn lost(&mut self) {
+        self.outcome.may_cost = true;
+    }
+
     /// So many tokens were sent, by the server's word, and what came back is no words.
     pub fn used(&mut self, input_tokens: Option<u64>) {
         self.outcome.usage.input_tokens = input_tokens;
@@ -157,10 +181,54 @@ impl Drop for Noted {
             let received = self.received.load(Ordering::Relaxed);
             let mut outcome = std::mem::take(&mut self.outcome);
             outcome.usage.web_searches = outcome.usage.web_searches.max(self.arrived.web_searches());
-            let (arrived, may_cost) = (self.arrived.tokens(), self.arrived.may_cost());
+            let (arrived, may_cost) = (self.arrived.tokens(), outcome.may_cost || self.arrived.may_cost());
             let left = self.left.load(Ordering::Acquire);
-            tell(Outcome { received, left, arrived, may_cost, ..outcome });
+            let used = tell(Outcome { received, left, arrived, may_cost, ..outcome });
+            if let (Some(used), Some(receipts)) = (used, &self.receipts) {
+                receipts.add(used);
+            }
         }
+    }
+}
+
+/// What attempts have used so far, with what that costs, for whoever had them made.
+#[derive(Debug, Clone, Default)]
+pub struct Receipts(Arc<Mutex<Option<Usage>>>);
+
+impl Receipts {
+    fn add(&self, used: Usage) {
+        let mut sum = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *sum = Some(sum.map_or(used, |sum| sum + used));
+    }
+
+    /// Takes the sum of what has ended since it was taken last; `None`: nothing that a server may take anything for.
+    pub fn take(&self) -> Option<Usage> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Returns a witness that notes what `witness` does, and keeps what each attempt has used.
+    pub fn of<W>(&self, witness: W) -> Receipted<W> {
+        Receipted { witness, receipts: self.clone() }
+    }
+}
+
+/// See [`Receipts::of`].
+pub struct Receipted<W> {
+    witness: W,
+    receipts: Receipts,
+}
+
+impl<W: std::ops::Deref<Target: Witness> + Send + Sync> Witness for Receipted<W> {
+    fn sending<'a>(&'a self, sending: Sending<'a>) -> BoxFuture<'a, Result<Noted, Failure>> {
+        Box::pin(async move {
+            let mut noted = self.witness.sending(sending).await?;
+            noted.receipts = Some(self.receipts.clone());
+            Ok(noted)
+        })
+    }
+
+    fn close(&self) {
+        self.witness.close();
     }
 }
 
@@ -172,14 +240,15 @@ impl std::fmt::Debug for Noted {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
-
     use super::*;
 
     fn told(act: impl FnOnce(Noted)) -> Outcome {
         let outcome = Arc::new(Mutex::new(None));
         let told = Arc::clone(&outcome);
-        act(Noted::with(move |outcome| *told.lock().unwrap() = Some(outcome)));
+        act(Noted::with(move |outcome| {
+            *told.lock().unwrap() = Some(outcome);
+            None
+        }));
         outcome.lock().unwrap().take().unwrap()
     }
 
@@ -200,6 +269,29 @@ mod tests {
         });
         assert_eq!((outcome.usage.web_searches, outcome.usage.output_tokens), (1, None));
         assert!(outcome.left && outcome.may_cost && outcome.arrived > 0);
+    }
+
+    #[tokio::test]
+    async fn who_has_attempts_made_gets_the_sum_of_what_they_used_once_and_none_of_what_was_refused() {
+        let receipts = Receipts::default();
+        let witness = receipts.of(&());
+        let sending = Sending { destination: "x", provider: "x", body: "{}", of: Carried::Nothing };
+        assert_eq!(receipts.take(), None);
+        for (left, lost) in [(true, true), (true, false), (false, true)] {
+            let mut noted = witness.sending(sending).await.unwrap();
+            noted.leaving().store(left, Ordering::Release);
+            noted.used(Some(3));
+            if lost {
+                noted.lost();
+            }
+            noted.ended(End::Failed, None);
+        }
+        let given_up = witness.sending(sending).await.unwrap();
+        given_up.leaving().store(true, Ordering::Release);
+        assert_eq!(receipts.take().unwrap().input_tokens, Some(3), "one of them may cost something");
+        drop(given_up);
+        assert_eq!(receipts.take(), Some(Usage::default()), "its server has it");
+        assert_eq!(receipts.take(), None);
     }
 
     #[test]

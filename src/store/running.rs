@@ -7,6 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use super::{atomic, home};
 
@@ -25,7 +26,7 @@ pub struct Killed {
     /// Its name.
     pub name: String,
     path: PathBuf,
-    _held: File,
+    held: File,
 }
 
 impl Running {
@@ -72,7 +73,7 @@ impl Running {
             // One that is gone by now has just ended.
             let Ok(file) = OpenOptions::new().write(true).open(&path) else { continue };
             if file.try_lock().is_ok() {
-                killed.push(Killed { name: name.to_owned(), path, _held: file });
+                killed.push(Killed { name: name.to_owned(), path, held: file });
             }
         }
         Ok(killed)
@@ -92,7 +93,16 @@ impl Drop for Running {
 impl Killed {
     /// Nothing of it is left to settle.
     pub fn settled(self) -> io::Result<()> {
-        std::fs::remove_file(&self.path)
+        match std::fs::remove_file(&self.path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Whether it had something to send longer ago than `age`.
+    pub fn is_older_than(&self, age: Duration) -> bool {
+        let modified = self.held.metadata().and_then(|file| file.modified());
+        modified.is_ok_and(|at| at.elapsed().is_ok_and(|passed| passed > age))
     }
 }
 

@@ -20,8 +20,12 @@ const FOLDER: &str = "spending";
 pub struct Spent {
     /// When, RFC 3339 in UTC.
     pub at: String,
-    /// The turn that it was part of.
-    pub turn: TurnId,
+    /// The request, by its id in the ledger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+    /// The turn that it was part of; `None` outside of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnId>,
     /// Provider's name.
     pub provider: String,
     /// Model's name.
@@ -96,7 +100,8 @@ impl Spending {
         Self { folder: data.join(FOLDER) }
     }
 
-    /// Adds lines, durably, each to the month of its time, and takes those that are written off `lines`: where it fails, the rest can be tried again.
+    /// Adds lines, each to the month of its time, and takes those that are written off `lines`: where it fails, the rest can be tried again. Nothing waits for the
+    /// disk: what leaves is noted there for good before, and is settled with the next question where its end is lost.
     pub fn append(&self, lines: &mut Vec<Spent>) -> io::Result<()> {
         while let Some(first) = lines.first() {
             let month = month_of(&first.at).to_owned();
@@ -105,7 +110,7 @@ impl Spending {
             let (now, later): (Vec<Spent>, Vec<Spent>) =
                 lines.iter().cloned().partition(|spent| month_of(&spent.at) == month);
             let now: Vec<Line> = now.into_iter().map(|spent| Line { v: jsonl::VERSION, spent }).collect();
-            jsonl::append(&path, &now)?;
+            jsonl::append_soon(&path, &now)?;
             *lines = later;
         }
         Ok(())
@@ -137,7 +142,8 @@ mod tests {
     fn spent(at: &str, cost: Option<f64>) -> Spent {
         Spent {
             at: at.into(),
-            turn: TurnId::new("t-1"),
+            request: Some("e-1".into()),
+            turn: Some(TurnId::new("t-1")),
             provider: "openai".into(),
             model: "gpt-5-mini".into(),
             tier_asked: Some("flex".into()),

@@ -110,14 +110,17 @@ impl Witness for Ledgered {
             // Made where the line is written: a turn that is stopped meanwhile has its end, too.
             let noted = tokio::task::spawn_blocking(move || {
                 let spans = spans(&book, &known, parts, &body);
-                let priced = priced(&bench, &told);
+                let bill = bench.bill(&told);
                 // Where it has no name, what it was doing when it is killed is never known to have ended.
                 let process = bench.inner.running.name().ok();
                 let id = egress.sending(Sent { process, spans, ..told })?;
                 Ok::<_, std::io::Error>(Noted::with(move |outcome| {
-                    let usage = priced(&outcome);
+                    // First the money: killed in between, the next question finds it there.
+                    let usage = bill.settle(&id, &outcome);
+                    let is_billed = outcome.may_be_billed();
                     // An end that can't be noted is a missing end, which the report tells of.
                     let _ = egress.ended(&id, ended(outcome, usage));
+                    is_billed.then_some(usage)
                 }))
             });
             let failed = |why: String| Failure {
@@ -186,16 +189,6 @@ impl Ledgered {
             author,
             spans: vec![],
         }
-    }
-}
-
-/// Who puts a cost to what becomes of an attempt. A request without a body, which asks for a list, costs nothing anywhere.
-fn priced(bench: &Workbench, sent: &Sent) -> impl Fn(&Outcome) -> Usage + Send + use<> {
-    let pricing = bench.pricing(&sent.provider, &sent.model, sent.tier.as_deref());
-    let tokens = sent.tokens;
-    move |outcome| match tokens {
-        Some(tokens) => pricing.of_attempt(outcome, tokens),
-        None => Usage { cost: Some(0.0), ..outcome.usage },
     }
 }
 
@@ -440,7 +433,7 @@ mod tests {
 
     use super::*;
     use crate::domain::ids::CallId;
-    use crate::providers::{Event, Options, ToolChoice};
+    use crate::providers::Event;
     use crate::workbench::money::Month;
     use crate::workbench::{Overrides, Surroundings};
 
@@ -456,17 +449,7 @@ mod tests {
     }
 
     fn request(items: Vec<Item>) -> Request {
-        Request {
-            model: "m".into(),
-            instructions: "You read. Be kind.".into(),
-            items,
-            question: 0,
-            fresh: 0,
-            previous_response_id: None,
-            tools: vec![],
-            tool_choice: ToolChoice::Auto,
-            options: Options::default(),
-        }
+        Request { model: "m".into(), instructions: "You read. Be kind.".into(), items, ..Request::default() }
     }
 
     fn output(text: &Value) -> Item {
@@ -549,7 +532,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_request_has_its_cost_in_the_ledger_and_it_is_not_counted_as_spent_a_second_time() {
+    async fn every_request_has_its_cost_in_the_ledger_and_counts_once_as_spent() {
         let request = Request { model: "gpt-5-mini".into(), ..request(vec![]) };
         let whole = Usage {
             input_tokens: Some(200_000),
@@ -566,8 +549,9 @@ mod tests {
         assert_eq!(ended.tier.as_deref(), Some("flex"));
         assert!((ended.usage.cost.unwrap() - (0.025 + 0.1 + 0.01)).abs() < 1e-9, "{ended:?}");
         assert!(!ended.usage.estimated);
-        assert_eq!(month.responses, 0);
-        let (ended, _) = cost_of(Carried::Conversation(&request), "ollama", answered).await;
+        assert_eq!((month.responses, Some(month.dollars)), (1, ended.usage.cost));
+        let (ended, month) = cost_of(Carried::Conversation(&request), "ollama", answered).await;
+        assert_eq!(month.responses, 0, "what is free is no line");
         assert_eq!((ended.usage.cost, ended.usage.input_tokens), (Some(0.0), Some(200_000)));
         let unknown = Request { model: "brand-new".into(), ..request.clone() };
         let (ended, _) = cost_of(Carried::Conversation(&unknown), "openai", answered).await;
@@ -592,7 +576,7 @@ mod tests {
         let refused = cost_of(of, "openai", |noted| noted.ended(End::Failed, Some(429))).await.0;
         assert_eq!((refused.usage.cost, refused.usage.input_tokens), (Some(0.0), None));
         let silent = cost_of(of, "openai", |mut noted| {
-            noted.heard(&Event::Lost);
+            noted.lost();
             noted.ended(End::Failed, None);
         });
         assert!(silent.await.0.usage.cost.unwrap() > 0.0, "it may have been worked on");

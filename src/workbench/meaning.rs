@@ -5,13 +5,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::agent::{Purse, Used};
 use crate::canon::meaning::{self, ByMeaning, Piece, Vectors};
 use crate::domain::book::Book;
-use crate::domain::conversation::{Failure, Usage};
+use crate::domain::conversation::Failure;
 use crate::domain::ids::TurnId;
 use crate::providers::client::ApiKey;
-use crate::providers::embeddings::{BATCH, Embedded, Embeddings};
+use crate::providers::embeddings::{BATCH, Embeddings};
 use crate::providers::{Witness, tokens};
 use crate::store::vectors;
 
@@ -41,27 +40,16 @@ impl Workbench {
         Ok(Some((server, model)))
     }
 
-    /// Asks for the vectors of texts as part of a turn, if the budget allows it, and notes what they cost.
+    /// Asks for the vectors of texts as part of a turn, if the budget allows it. The witness notes what they cost.
     async fn embed(
         &self,
         (server, model): (&Embeddings, &str),
         texts: &[String],
         (turn, witness): (&TurnId, &dyn Witness),
     ) -> Result<Vec<Vec<f32>>, Failure> {
-        let till = self.till(turn, OPENAI, model, None);
-        let sent = texts.iter().map(|text| tokens::estimate(text)).sum();
-        till.allow_texts(sent)?;
-        let embedded = server.embed(texts, witness).await;
-        let told = match &embedded {
-            Ok(Embedded { tokens, .. }) => *tokens,
-            Err(lost) if lost.may_have_cost => None,
-            Err(refused) => return Err(refused.failure.clone()),
-        };
-        let told = Usage { input_tokens: told, output_tokens: Some(0), ..Usage::default() };
-        till.spent(&Used { told, sent, ..Used::default() });
-        // What can't be written now is tried again when the turn is kept.
-        let _ = self.write_spending();
-        embedded.map(|embedded| embedded.vectors).map_err(|lost| lost.failure)
+        let tokens = texts.iter().map(|text| tokens::estimate(text)).sum();
+        self.till(turn, OPENAI, model, None).allow_texts(tokens)?;
+        server.embed(texts, witness).await
     }
 
     /// Asks for the vectors that pieces of `book` still lack, and keeps them; the `turn` pays. Returns those that are known then, or `None` where this is off.
@@ -209,7 +197,9 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::domain::ids::SessionId;
     use crate::providers::client::replayer::{Replayer, Script};
+    use crate::workbench::egress::Known;
     use crate::workbench::{Overrides, Surroundings};
 
     fn answer(vectors: &[[f32; 2]]) -> Script {
@@ -219,6 +209,11 @@ mod tests {
 
     fn turn() -> TurnId {
         TurnId::new("t-1")
+    }
+
+    fn witness(bench: &Workbench) -> Arc<dyn Witness> {
+        let turn = (SessionId::new("s-1"), turn());
+        bench.witness(Some(turn), &bench.book(), Known::default())
     }
 
     fn bench(folder: &std::path::Path, base: &str, on: bool) -> Workbench {
@@ -239,7 +234,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let replayer = Replayer::start(vec![]).await;
         let bench = bench(folder.path(), &replayer.base, false);
-        assert!(bench.learn_meanings(&bench.book(), &turn(), &()).await.unwrap().is_none());
+        assert!(bench.learn_meanings(&bench.book(), &turn(), &*witness(&bench)).await.unwrap().is_none());
         assert!(replayer.recorded().is_empty());
     }
 
@@ -248,9 +243,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let replayer = Replayer::start(vec![answer(&[[1.0, 0.0], [0.0, 1.0]])]).await;
         let bench = bench(folder.path(), &replayer.base, true);
-        let known = bench.learn_meanings(&bench.book(), &turn(), &()).await.unwrap().unwrap();
+        let known = bench.learn_meanings(&bench.book(), &turn(), &*witness(&bench)).await.unwrap().unwrap();
         assert_eq!(known.len(), 2);
-        assert_eq!(bench.learn_meanings(&bench.book(), &turn(), &()).await.unwrap().unwrap().len(), 2);
+        assert_eq!(
+            bench.learn_meanings(&bench.book(), &turn(), &*witness(&bench)).await.unwrap().unwrap().len(),
+            2
+        );
         let sent = replayer.recorded();
         assert_eq!(sent.len(), 1);
         assert_eq!(
@@ -264,7 +262,13 @@ mod tests {
         let again =
             Workbench::open_in(bench.root(), Overrides::default(), Surroundings::in_folders(folder.path()));
         assert_eq!(
-            again.unwrap().learn_meanings(&bench.book(), &turn(), &()).await.unwrap().unwrap().len(),
+            again
+                .unwrap()
+                .learn_meanings(&bench.book(), &turn(), &*witness(&bench))
+                .await
+                .unwrap()
+                .unwrap()
+                .len(),
             2
         );
         assert_eq!(replayer.recorded().len(), 1, "the cache is enough after a restart");
@@ -285,19 +289,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let told = serde_json::json!({"data": [{"embedding": [1.0]}, {"embedding": [1.0]}], "usage": {"prompt_tokens": 20}});
         let told = Script::answer(200, "application/json", told.to_string());
-        let replayer = Replayer::start(vec![told, answer(&[[1.0, 0.0]])]).await;
+        let replayer = Replayer::start(vec![told, answer(&[[1.0, 0.0]]), Script::default()]).await;
         bench(folder.path(), &replayer.base, true);
         let bench = with(folder.path(), PRICE);
-        bench.learn_meanings(&bench.book(), &turn(), &()).await.unwrap();
+        bench.learn_meanings(&bench.book(), &turn(), &*witness(&bench)).await.unwrap();
         let month = bench.standing().month;
         assert!((month.dollars - 0.002).abs() < 1e-9, "{month:?}");
         assert_eq!((month.responses, month.estimated), (1, 0));
         fs::write(bench.root().join("codex/characters/tobias.md"), "# Tobias\n\nHe fishes.\n").unwrap();
         let again = with(folder.path(), "");
-        again.learn_meanings(&again.book(), &turn(), &()).await.unwrap();
+        again.learn_meanings(&again.book(), &turn(), &*witness(&again)).await.unwrap();
         let month = again.standing().month;
         assert_eq!((month.responses, month.estimated), (2, 1), "this time nobody told the tokens");
         assert!(month.dollars > 0.002);
+        fs::write(bench.root().join("codex/characters/tobias.md"), "# Tobias\n\nHe mends nets.\n").unwrap();
+        let lost = with(folder.path(), "");
+        lost.learn_meanings(&lost.book(), &turn(), &*witness(&lost)).await.unwrap_err();
+        assert_eq!(lost.standing().month.responses, 3, "nobody knows what was done with them");
     }
 
     #[tokio::test]
@@ -306,21 +314,18 @@ mod tests {
         let replayer = Replayer::start(vec![]).await;
         bench(folder.path(), &replayer.base, true);
         let bench = with(folder.path(), &format!("{PRICE}[budget]\nrefuse = 0.0001\n"));
-        let refused = bench.learn_meanings(&bench.book(), &turn(), &()).await.unwrap_err();
+        let refused = bench.learn_meanings(&bench.book(), &turn(), &*witness(&bench)).await.unwrap_err();
         assert!(refused.message.contains("Nothing more was sent."), "{refused:?}");
         assert!(replayer.recorded().is_empty());
     }
 
     #[tokio::test]
-    async fn vectors_whose_price_is_not_known_are_refused_by_a_budget_and_counted_without_one() {
+    async fn vectors_whose_price_is_not_known_are_refused_by_a_budget() {
         let folder = tempfile::tempdir().unwrap();
         bench(folder.path(), "https://models.invalid/v1", true);
         let bench = with(folder.path(), "[budget]\nper_turn = 1\n");
-        let refused = bench.learn_meanings(&bench.book(), &turn(), &()).await.unwrap_err();
+        let refused = bench.learn_meanings(&bench.book(), &turn(), &*witness(&bench)).await.unwrap_err();
         assert!(refused.message.contains("price of small is not known"), "{refused:?}");
-        let till = bench.till(&turn(), OPENAI, "small", None);
-        till.spent(&Used { sent: 5, ..Used::default() });
-        assert_eq!(bench.standing().month.unpriced, 1);
     }
 
     #[tokio::test]
@@ -328,7 +333,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let replayer = Replayer::start(vec![Script::answer(404, "text/plain", "no such thing")]).await;
         let bench = bench(folder.path(), &replayer.base, true);
-        let failure = bench.learn_meanings(&bench.book(), &turn(), &()).await.unwrap_err();
+        let failure = bench.learn_meanings(&bench.book(), &turn(), &*witness(&bench)).await.unwrap_err();
         assert!(!failure.message.is_empty() && !failure.hint.is_empty());
         assert_eq!(bench.standing().month.responses, 0, "what is refused costs nothing");
     }

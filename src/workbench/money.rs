@@ -8,12 +8,13 @@ mod killed;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::agent::{Purse, TurnSetup, Used, first_request};
+use crate::agent::{Purse, TurnSetup, first_request};
 use crate::config::money::Budget;
 use crate::domain::conversation::{Failure, FailureKind, Usage};
 use crate::domain::ids::TurnId;
 use crate::domain::price::{Prices, dollars, of_unknown_cost};
-use crate::providers::{End, Outcome, Request, prices, tokens};
+use crate::providers::{Outcome, Request, prices, tokens};
+use crate::store::egress::Sent;
 pub use crate::store::spending::Month;
 use crate::store::spending::{Spending, Spent};
 
@@ -135,7 +136,7 @@ impl Workbench {
         estimate(prices, request)
     }
 
-    /// Returns who pays for a turn.
+    /// Returns who knows what a turn may spend.
     pub(super) fn purse(
         &self,
         turn: &TurnId,
@@ -149,28 +150,36 @@ impl Workbench {
         Arc::new(self.till(turn, provider, model, tier))
     }
 
-    /// Returns who pays for what is asked of a server as part of a turn.
+    /// Returns who knows what may be spent on what is asked of a server as part of a turn.
     pub(super) fn till(&self, turn: &TurnId, provider: &str, model: &str, tier: Option<&str>) -> Till {
         Till {
-            pricing: self.pricing(provider, model, tier),
+            prices: self.prices(provider, model),
             budget: self.settings().budget,
             settings: self.inner.surroundings.folders.settings_file().display().to_string(),
+            turn: turn.clone(),
+            model: model.to_owned(),
+            tier: tier.map(str::to_owned),
+            book: self.inner.spent.clone(),
+        }
+    }
+
+    /// Returns who puts a cost to a request and books it.
+    pub(super) fn bill(&self, sent: &Sent) -> Bill {
+        Bill {
+            prices: self.prices(&sent.provider, &sent.model),
+            tokens: sent.tokens,
             of: Spent {
                 at: String::new(),
-                turn: turn.clone(),
-                provider: provider.to_owned(),
-                model: model.to_owned(),
-                tier_asked: tier.map(str::to_owned),
+                request: None,
+                turn: sent.turn.clone(),
+                provider: sent.provider.clone(),
+                model: sent.model.clone(),
+                tier_asked: sent.tier.clone(),
                 tier: None,
                 usage: Usage::default(),
             },
             book: self.inner.spent.clone(),
         }
-    }
-
-    /// Returns what puts a cost to what a model of a provider uses, on the tier that it is asked for.
-    pub(super) fn pricing(&self, provider: &str, model: &str, tier: Option<&str>) -> Pricing {
-        Pricing { prices: self.prices(provider, model), tier_asked: tier.map(str::to_owned) }
     }
 
     /// Writes down what was spent and is not written yet. Returns why it can't be, if so.
@@ -230,7 +239,7 @@ impl Unwritten {
         let mut of_turn = 0.0;
         for line in kept.iter().chain(lines.iter()) {
             month.add(line);
-            if Some(&line.turn) == turn {
+            if turn.is_some() && line.turn.as_ref() == turn {
                 of_turn += line.dollars();
             }
         }
@@ -243,67 +252,79 @@ impl Unwritten {
         self.spending.append(&mut lines)
     }
 
-    /// Whether a line like this is on the disk: of the same request at the same time.
-    fn has(&self, line: &Spent) -> std::io::Result<bool> {
-        let kept = self.spending.lines(&line.at)?;
-        Ok(kept
-            .iter()
-            .any(|kept| (&kept.at, &kept.provider, &kept.model) == (&line.at, &line.provider, &line.model)))
+    /// Returns the line of a request that left at `at`, if it has one.
+    fn line_of(&self, request: &str, at: &str) -> std::io::Result<Option<Spent>> {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        // It may have been answered in the month after.
+        let kept = [self.spending.lines(at)?, self.spending.lines(&crate::store::now())?].concat();
+        let mut all = kept.into_iter().chain(lines.iter().cloned());
+        Ok(all.find(|line| line.request.as_deref() == Some(request)))
     }
 
-    /// Takes a line, and writes it.
-    fn add_now(&self, line: Spent) -> std::io::Result<()> {
+    /// Takes a line, and writes it at once: what was paid for is noted even if the program is killed in the middle of the turn. Where it can't be
+    /// written it is tried again with the next one.
+    fn add(&self, line: Spent) -> std::io::Result<()> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
         self.write()
     }
-
-    /// Takes a line, which is written in the background at once: what was paid for is noted even if the program ends in the middle of the turn.
-    fn add(&self, line: Spent) {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
-        let all = self.clone();
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            // What can't be written now is tried again, and told of, when the turn is kept.
-            runtime.spawn_blocking(move || all.write());
-        }
-    }
 }
 
-/// Puts a cost to what was used.
-#[derive(Debug, Clone)]
-pub(super) struct Pricing {
+/// Puts a cost to one request, and books it.
+#[derive(Debug)]
+pub(super) struct Bill {
     prices: Option<Prices>,
-    tier_asked: Option<String>,
+    /// Tokens that are sent, estimated; `None`: no model is asked for anything.
+    tokens: Option<u64>,
+    /// What the line says.
+    of: Spent,
+    book: Unwritten,
 }
 
-impl Pricing {
-    /// Returns what one response used with what it cost. What its server did not tell is estimated, also where it is free.
-    fn priced(&self, used: &Used<'_>) -> Usage {
+impl Bill {
+    /// Returns what a request used with what it cost. What its server did not tell is estimated, also where it is free. One that never left, was refused at the door,
+    /// or asked no model is free.
+    fn priced(&self, outcome: &Outcome) -> Usage {
+        let told = outcome.usage;
+        let Some(sent) = self.tokens.filter(|_| outcome.may_be_billed()) else {
+            return Usage { cost: told.cost.or(Some(0.0)), ..told };
+        };
         match &self.prices {
             // A server that says itself what it takes knows better.
-            _ if used.told.cost.is_some() => used.told,
-            Some(prices) => prices.priced(used.whole(), self.tier_asked.as_deref(), used.tier),
-            None => Usage { unpriced: 1, ..used.whole() },
+            _ if told.cost.is_some() => told,
+            Some(prices) => {
+                prices.priced(outcome.used(sent), self.of.tier_asked.as_deref(), outcome.tier.as_deref())
+            }
+            None => Usage { unpriced: 1, ..outcome.used(sent) },
         }
     }
 
-    /// Returns what one attempt used with what it cost, where `sent` tokens were sent by an estimate. One that never left or was refused at the door is free.
-    pub(super) fn of_attempt(&self, outcome: &Outcome, sent: u64) -> Usage {
-        let Outcome { usage: told, arrived, ref tier, .. } = *outcome;
-        if !outcome.left || (outcome.end == End::Failed && !outcome.may_cost) {
-            return Usage { cost: told.cost.or(Some(0.0)), ..told };
+    /// Books what `request`, by its id in the ledger, came to. Returns what it used with what it cost.
+    pub(super) fn settle(self, request: &str, outcome: &Outcome) -> Usage {
+        let usage = self.priced(outcome);
+        // What can't be written now is tried again, and told of, when the turn is kept.
+        let _ = self.enter(request, crate::store::now(), outcome.tier.clone(), usage);
+        usage
+    }
+
+    /// Writes down what a request cost, unless that is nothing.
+    fn enter(self, request: &str, at: String, tier: Option<String>, usage: Usage) -> std::io::Result<()> {
+        if usage.cost == Some(0.0) {
+            return Ok(());
         }
-        self.priced(&Used { told, sent, arrived, tier: tier.as_deref() })
+        self.book.add(Spent { at, request: Some(request.to_owned()), tier, usage, ..self.of })
     }
 }
 
-/// Who pays for one turn, or for what is asked as part of it.
+/// Knows what one turn may spend, and what is asked as part of it.
 pub(super) struct Till {
-    pricing: Pricing,
+    prices: Option<Prices>,
     budget: Budget,
     /// Where the budget is set, for messages.
     settings: String,
-    /// What every line says.
-    of: Spent,
+    turn: TurnId,
+    model: String,
+    /// The tier that it asks for.
+    tier: Option<String>,
     book: Unwritten,
 }
 
@@ -311,7 +332,7 @@ impl Till {
     /// Whether texts of so many tokens may be sent to become vectors.
     pub(super) fn allow_texts(&self, tokens: u64) -> Result<(), Failure> {
         let usage = Usage { input_tokens: Some(tokens), output_tokens: Some(0), ..Usage::default() };
-        self.may_spend(self.pricing.prices.as_ref().and_then(|prices| prices.cost(&usage, None, None)))
+        self.may_spend(self.prices.as_ref().and_then(|prices| prices.cost(&usage, None, None)))
     }
 
     /// Whether so much more may be spent, in US dollars; `None`: nobody knows how much it is.
@@ -323,7 +344,7 @@ impl Till {
         let Some(next) = next else {
             return if self.budget.refuses_unknown() { Err(self.of_unknown_cost()) } else { Ok(()) };
         };
-        let (month, spent) = self.book.sums(Some(&self.of.turn));
+        let (month, spent) = self.book.sums(Some(&self.turn));
         let about = dollars(next);
         if let Some(most) = per_turn.filter(|most| spent + next > *most) {
             let so_far =
@@ -362,9 +383,8 @@ impl Till {
     }
 
     fn of_unknown_cost(&self) -> Failure {
-        let model = &self.of.model;
-        let tier =
-            self.of.tier_asked.as_deref().map(|tier| format!(" on the {tier} tier")).unwrap_or_default();
+        let model = &self.model;
+        let tier = self.tier.as_deref().map(|tier| format!(" on the {tier} tier")).unwrap_or_default();
         Failure {
             kind: FailureKind::Work,
             message: format!(
@@ -380,28 +400,15 @@ impl Till {
 
 impl Purse for Till {
     fn allow(&self, request: &Request) -> Result<(), Failure> {
-        let next = estimate(self.pricing.prices.clone(), request).cost;
+        let next = estimate(self.prices.clone(), request).cost;
         // Where there is no room on the flex tier, the same request is sent on the default tier.
         let default = |next: f64| {
             let mut request = request.clone();
             request.options.service_tier = None;
-            estimate(self.pricing.prices.clone(), &request).cost.map_or(next, |default| default.max(next))
+            estimate(self.prices.clone(), &request).cost.map_or(next, |default| default.max(next))
         };
         let is_flex = request.options.service_tier.as_deref() == Some("flex");
         self.may_spend(if is_flex { next.map(default) } else { next })
-    }
-
-    fn spent(&self, used: &Used<'_>) -> Usage {
-        let usage = self.pricing.priced(used);
-        if usage.cost != Some(0.0) {
-            self.book.add(Spent {
-                at: crate::store::now(),
-                tier: used.tier.map(str::to_owned),
-                usage,
-                ..self.of.clone()
-            });
-        }
-        usage
     }
 }
 
@@ -411,7 +418,8 @@ mod tests {
 
     use super::*;
     use crate::domain::price::Source;
-    use crate::providers::{Item, Options, ToolChoice};
+    use crate::providers::{End, Item, Options};
+    use crate::store::egress::{Purpose, Said};
     use crate::workbench::{Ask, Overrides, Surroundings};
 
     fn bench(folder: &std::path::Path, settings: &str) -> Workbench {
@@ -429,16 +437,12 @@ mod tests {
             model: "gpt-5-mini".into(),
             instructions: "Be brief.".into(),
             items: vec![Item::Author("Who is Mira?".into())],
-            question: 0,
-            fresh: 0,
-            previous_response_id: None,
-            tools: vec![],
-            tool_choice: ToolChoice::Auto,
             options: Options {
                 max_output_tokens: Some(1_000),
                 service_tier: tier.map(str::to_owned),
                 ..Options::default()
             },
+            ..Request::default()
         }
     }
 
@@ -450,9 +454,35 @@ mod tests {
         bench.purse(&TurnId::new("t-1"), "openai", "gpt-5-mini", None)
     }
 
-    /// What a response used that says its tokens, on a tier.
-    fn on(told: Usage, tier: Option<&str>) -> Used<'_> {
-        Used { told, tier, ..Used::default() }
+    /// What a whole answer came to that says its tokens, on a tier.
+    fn on(usage: Usage, tier: Option<&str>) -> Outcome {
+        Outcome { end: End::Answered, left: true, usage, tier: tier.map(str::to_owned), ..Outcome::default() }
+    }
+
+    /// Books what a request of so many tokens came to, as part of the turn `t-1`.
+    fn books(bench: &Workbench, provider: &str, model: &str, sent: u64, outcome: &Outcome) -> Usage {
+        let sent = Sent {
+            purpose: Purpose::Turn,
+            session: None,
+            turn: Some(TurnId::new("t-1")),
+            destination: "https://example.org".into(),
+            provider: provider.into(),
+            model: model.into(),
+            tier: None,
+            bytes: 0,
+            sha256: String::new(),
+            tokens: Some(sent),
+            process: None,
+            tools: vec![],
+            author: Said::default(),
+            spans: vec![],
+        };
+        bench.bill(&sent).settle("e-1", outcome)
+    }
+
+    /// Books a whole answer of the usual model.
+    fn spends(bench: &Workbench, outcome: &Outcome) -> Usage {
+        books(bench, "openai", "gpt-5-mini", 0, outcome)
     }
 
     #[test]
@@ -480,11 +510,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let first = bench(folder.path(), "[budget]\nwarn = 0.5\nrefuse = 1.0\n");
         assert!(!first.standing().warns());
-        let spent = purse(&first).spent(&on(used(10, 10), Some("scale")));
+        let spent = spends(&first, &on(used(10, 10), Some("scale")));
         assert_eq!((spent.cost, spent.unpriced), (None, 1), "nobody says what that tier costs");
-        let spent = purse(&first).spent(&on(used(200_000, 300_000), Some("default")));
+        let spent = spends(&first, &on(used(200_000, 300_000), Some("default")));
         assert!((spent.cost.unwrap() - 0.65).abs() < 1e-9);
-        first.write_spending().unwrap();
         let other = bench(folder.path(), "[budget]\nwarn = 0.5\nrefuse = 0.6515\n");
         let standing = other.standing();
         assert!(standing.warns());
@@ -503,9 +532,9 @@ mod tests {
         let bench = bench(folder.path(), "[budget]\nper_turn = 0.005\n");
         let purse = purse(&bench);
         assert_eq!(purse.allow(&request(None)), Ok(()));
-        purse.spent(&on(used(0, 1_000), None));
+        spends(&bench, &on(used(0, 1_000), None));
         assert_eq!(purse.allow(&request(None)), Ok(()));
-        purse.spent(&on(used(0, 1_000), None));
+        spends(&bench, &on(used(0, 1_000), None));
         let refused = purse.allow(&request(None)).unwrap_err();
         assert!(refused.message.contains("has cost $0.0040"), "{refused:?}");
         assert!(refused.hint.contains("`per_turn`"), "{refused:?}");
@@ -517,12 +546,13 @@ mod tests {
     fn a_response_that_tells_no_tokens_is_priced_by_an_estimate_unless_nothing_costs_anything() {
         let folder = tempfile::tempdir().unwrap();
         let bench = bench(folder.path(), "");
-        let stopped = Used { sent: 100_000, arrived: 1_000, ..Used::default() };
-        let spent = purse(&bench).spent(&stopped);
+        let stopped = Outcome { left: true, arrived: 1_000, ..Outcome::default() };
+        let stops = |provider, model| books(&bench, provider, model, 100_000, &stopped);
+        let spent = stops("openai", "gpt-5-mini");
         assert!((spent.cost.unwrap() - 0.027).abs() < 1e-9 && spent.estimated, "{spent:?}");
-        let unknown = bench.purse(&TurnId::new("t-1"), "openai", "brand-new", None).spent(&stopped);
+        let unknown = stops("openai", "brand-new");
         assert_eq!((unknown.cost, unknown.unpriced, unknown.estimated), (None, 1, true));
-        let local = bench.purse(&TurnId::new("t-1"), "ollama", "qwen3", None).spent(&stopped);
+        let local = stops("ollama", "qwen3");
         assert_eq!((local.cost, local.estimated), (Some(0.0), true), "free, and said all the same");
         assert_eq!((local.input_tokens, local.output_tokens), (Some(100_000), Some(1_000)));
         let month = bench.standing().month;
@@ -558,10 +588,8 @@ mod tests {
             folder.path(),
             "[prices.gpt-5-mini]\ninput = 1\noutput = 10\n[prices.mine]\ninput = 1\noutput = 10\n",
         );
-        let cost = |model: &str, tier: &str| {
-            let purse = bench.purse(&TurnId::new("t-1"), "openai", model, None);
-            purse.spent(&on(used(0, 100_000), Some(tier)))
-        };
+        let cost =
+            |model: &str, tier: &str| books(&bench, "openai", model, 0, &on(used(0, 100_000), Some(tier)));
         let (flex, priority) = (cost("gpt-5-mini", "flex"), cost("gpt-5-mini", "priority"));
         assert_eq!((flex.cost, flex.estimated), (Some(1.0), true), "flex is never dearer");
         assert!((priority.cost.unwrap() - 1.8).abs() < 1e-9, "as the list has it: {priority:?}");
@@ -585,7 +613,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let bench = bench(folder.path(), "[budget]\nrefuse = 0.02\n");
         let searched = Usage { web_searches: 2, ..used(0, 0) };
-        assert_eq!(purse(&bench).spent(&on(searched, None)).cost, Some(0.02));
+        assert_eq!(spends(&bench, &on(searched, None)).cost, Some(0.02));
         let folder = tempfile::tempdir().unwrap();
         let bench = self::bench(folder.path(), "[budget]\nrefuse = 0.02\n");
         assert_eq!(purse(&bench).allow(&request(None)), Ok(()));
@@ -599,7 +627,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let bench = bench(folder.path(), "");
         let told = Usage { cost: Some(0.5), ..used(10, 10) };
-        assert_eq!(purse(&bench).spent(&on(told, None)).cost, Some(0.5));
+        assert_eq!(spends(&bench, &on(told, None)).cost, Some(0.5));
     }
 
     #[test]

@@ -11,12 +11,10 @@ use serde::Serialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Used;
 use crate::domain::conversation::{Failure, FailureKind, Usage};
-use crate::domain::ids::TurnId;
 use crate::providers::presets;
 use crate::providers::wire::Protocol;
-use crate::providers::{Event, Exchange, Item, Options, Provider, Request, ToolChoice, Witness, tokens};
+use crate::providers::{Event, Exchange, Item, Options, Provider, Receipts, Request, ToolChoice, Witness};
 
 use super::Workbench;
 use super::keys::KeyStatus;
@@ -83,7 +81,7 @@ pub struct Check {
     pub first_ms: Option<u64>,
     /// Milliseconds in all.
     pub ms: u64,
-    /// What was used.
+    /// What was used, with what it cost.
     pub usage: Usage,
     /// What went wrong, and what to do.
     pub problem: Option<Failure>,
@@ -230,7 +228,9 @@ impl Workbench {
         let remote = self.remote(name, &model)?;
         let mut request = check_request(&model, remote.tools());
         let mut began = Instant::now();
+        let receipts = Receipts::default();
         let witness = self.witness_of_check();
+        let witness = receipts.of(&witness);
         let (mut result, mut events) = wait(heard(remote.as_ref(), &request, &witness, began))?;
         if result.is_err() && !request.tools.is_empty() && !remote.tools() {
             // Only the tool was refused: whether it answers without is still to be seen.
@@ -243,21 +243,7 @@ impl Workbench {
         check.address = remote.destination();
         check.ms = millis(began);
         check.next = next(&check, self.preset(name)?.wire);
-        let tier = events.iter().find_map(|(_, event)| match event {
-            Event::Tier(tier) => Some(tier.as_str()),
-            _ => None,
-        });
-        if check.answered {
-            let purse = self.purse(&TurnId::mint(), name, &model, None);
-            check.usage = purse.spent(&Used {
-                told: check.usage,
-                sent: tokens::of_request(&request),
-                arrived: arrived(&events),
-                tier,
-            });
-            // What can't be noted is a few tokens.
-            let _ = self.write_spending();
-        }
+        check.usage = receipts.take().unwrap_or_default();
         check.model = model;
         Ok(check)
     }
@@ -269,12 +255,8 @@ fn check_request(model: &str, with_tool: bool) -> Request {
         model: model.to_owned(),
         instructions: "This is a test of a connection. Be as brief as possible.".into(),
         items: vec![Item::Author("Say: ready.".into())],
-        question: 0,
-        fresh: 0,
-        previous_response_id: None,
-        tools: vec![],
-        tool_choice: ToolChoice::Auto,
         options: Options { max_output_tokens: Some(CHECK_OUTPUT), store: false, ..Options::default() },
+        ..Request::default()
     };
     if !with_tool {
         return bare;
@@ -316,16 +298,6 @@ fn millis(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Estimates the tokens of an answer.
-fn arrived(events: &[(u64, Event)]) -> u64 {
-    let words = events.iter().map(|(_, event)| match event {
-        Event::Text(words) | Event::Thought(words) => tokens::estimate(words),
-        Event::Call { arguments, .. } => tokens::estimate(arguments),
-        _ => 0,
-    });
-    words.sum()
-}
-
 /// What the events of a check tell.
 fn judged(result: Result<(), Failure>, events: &[(u64, Event)], has_tools: bool) -> Check {
     let is_piece = |event: &Event| {
@@ -345,10 +317,6 @@ fn judged(result: Result<(), Failure>, events: &[(u64, Event)], has_tools: bool)
         // Sixteen tokens may all go into thoughts.
         (false, true) => spoke.then_some(false),
     };
-    let usage = events.iter().find_map(|(_, event)| match event {
-        Event::Finished { usage, .. } => Some(*usage),
-        _ => None,
-    });
     Check {
         provider: String::new(),
         address: String::new(),
@@ -359,7 +327,7 @@ fn judged(result: Result<(), Failure>, events: &[(u64, Event)], has_tools: bool)
         pieces: pieces.len(),
         first_ms: pieces.first().map(|(ms, _)| *ms),
         ms: 0,
-        usage: usage.unwrap_or_default(),
+        usage: Usage::default(),
         problem: result.err(),
         next: String::new(),
     }

@@ -60,7 +60,11 @@ impl Stream {
             }
         };
         // What came before the time ran out is kept.
-        let _ = tokio::time::timeout(GRACE, drained).await;
+        if tokio::time::timeout(GRACE, drained).await.is_err() && self.result.is_none() {
+            self.task.abort();
+            // It ends at once, and tells its witness so, unless it keeps its thread busy.
+            let _ = tokio::time::timeout(GRACE / 2, &mut self.task).await;
+        }
         said
     }
 }

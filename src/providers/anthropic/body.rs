@@ -166,14 +166,10 @@ mod tests {
             model: "claude".into(),
             instructions: "Be kind.".into(),
             items,
-            question: 0,
-            fresh: 0,
-            previous_response_id: None,
             tools: vec![
                 json!({ "type": "function", "name": "look", "description": "Looks.", "parameters": { "type": "object" }, "strict": true }),
             ],
-            tool_choice: ToolChoice::Auto,
-            options: Options::default(),
+            ..Request::default()
         }
     }
 

@@ -229,21 +229,10 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
-    use crate::providers::{Options, ToolChoice};
 
     fn request() -> Request {
         let tool = |name: &str| json!({ "type": "function", "name": name });
-        Request {
-            model: "m".into(),
-            instructions: String::new(),
-            items: vec![],
-            question: 0,
-            fresh: 0,
-            previous_response_id: None,
-            tools: vec![tool("look"), tool("search_codex")],
-            tool_choice: ToolChoice::Auto,
-            options: Options::default(),
-        }
+        Request { model: "m".into(), tools: vec![tool("look"), tool("search_codex")], ..Request::default() }
     }
 
     /// The calls that chunks of `tool_calls` come to, as `id name arguments`; a minted id is `*`.

@@ -229,19 +229,12 @@ fn refusal(chunk: &Value) -> Option<Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::providers::{Options, ToolChoice};
 
     fn request() -> Request {
         Request {
             model: "m".into(),
-            instructions: String::new(),
-            items: vec![],
-            question: 0,
-            fresh: 0,
-            previous_response_id: None,
             tools: vec![json!({ "type": "function", "name": "look" })],
-            tool_choice: ToolChoice::Auto,
-            options: Options::default(),
+            ..Request::default()
         }
     }
 

@@ -24,12 +24,10 @@ fn request() -> Request {
         model: "m".into(),
         instructions: "Be brief.".into(),
         items: vec![Item::Author("Who is Mira?".into())],
-        question: 0,
-        fresh: 0,
-        previous_response_id: None,
         tools: ["look", "get_weather", "list"].map(tool).to_vec(),
         tool_choice: ToolChoice::Named("look".into()),
         options: Options { reasoning_effort: Some("low".into()), ..Options::default() },
+        ..Request::default()
     }
 }
 

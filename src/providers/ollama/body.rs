@@ -90,14 +90,12 @@ mod tests {
                 Item::Call { call_id: call_id.clone(), name: "look".into(), arguments: "{\"a\":1}".into() },
                 Item::Output { call_id, name: "look".into(), output: "[]".into() },
             ],
-            question: 0,
-            fresh: 0,
-            previous_response_id: None,
             tools: vec![
                 json!({ "type": "function", "name": "look", "description": "Looks.", "parameters": {}, "strict": true }),
             ],
             tool_choice: ToolChoice::Named("look".into()),
             options: Options { reasoning_effort: Some("xhigh".into()), ..Options::default() },
+            ..Request::default()
         };
         let can = Abilities {
             context: Some(16_384),

@@ -87,20 +87,10 @@ impl Reader for Lines {
 mod tests {
     use super::*;
     use crate::domain::ids::CallId;
-    use crate::providers::{Event, Options, ToolChoice};
+    use crate::providers::Event;
 
     fn heard(lines: &[&str]) -> (Vec<Event>, Progress) {
-        let request = Request {
-            model: "m".into(),
-            instructions: String::new(),
-            items: vec![],
-            question: 0,
-            fresh: 0,
-            previous_response_id: None,
-            tools: vec![],
-            tool_choice: ToolChoice::Auto,
-            options: Options::default(),
-        };
+        let request = Request { model: "m".into(), ..Request::default() };
         let mut reader = Lines::new(&request);
         let (mut all, mut last) = (vec![], Progress::Going);
         for line in lines {

@@ -211,12 +211,8 @@ mod tests {
             model: "gpt-x".into(),
             instructions: "Be brief.".into(),
             items,
-            question: 0,
-            fresh: 0,
-            previous_response_id: None,
-            tools: vec![],
-            tool_choice: ToolChoice::Auto,
             options: Options { store, ..Options::default() },
+            ..Request::default()
         }
     }
 

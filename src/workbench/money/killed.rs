@@ -5,15 +5,17 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::time::Duration;
 
 use crate::domain::conversation::Usage;
-use crate::domain::ids::TurnId;
-use crate::store::egress::{Egress, Ended, Open, Purpose, Sent};
+use crate::store::egress::{Egress, Ended, Open, Purpose};
 use crate::store::running::Killed;
-use crate::store::spending::Spent;
 
 use super::super::Workbench;
-use super::Pricing;
+use super::Bill;
+
+/// After so long nobody settles any more what a killed program has left: a budget is for a month.
+const LONG_AGO: Duration = Duration::from_hours(62 * 24);
 
 impl Workbench {
     /// Settles what killed programs have left in this book's ledger, and in the one of what leaves without a book.
@@ -32,40 +34,37 @@ impl Workbench {
                 }
             }
         }
-        // One that is in neither ledger was at work on another book, which is settled when that is asked about.
-        killed.into_iter().filter(|killed| seen.contains(&killed.name)).try_for_each(Killed::settled)
+        // One that is in neither ledger was at work on another book, which is settled when that is asked about; after so long its month is over.
+        let is_done = |killed: &Killed| seen.contains(&killed.name) || killed.is_older_than(LONG_AGO);
+        killed.into_iter().filter(is_done).try_for_each(Killed::settled)
     }
 
     fn settle_open(&self, egress: &Egress, open: Open) -> io::Result<()> {
         let Open { id, at, sent } = open;
-        let usage = self.pricing(&sent.provider, &sent.model, sent.tier.as_deref()).of_killed(&sent);
-        let Sent { turn, provider, model, tier, .. } = sent;
-        let spent = Spent {
-            at,
-            turn: turn.unwrap_or_else(TurnId::mint),
-            provider,
-            model,
-            tier_asked: tier,
-            tier: None,
-            usage,
+        let (tier, usage) = if let Some(line) = self.inner.spent.line_of(&id, &at)? {
+            // It was killed between the money and the end of the request.
+            self.inner.spent.write()?;
+            (line.tier, line.usage)
+        } else {
+            let bill = self.bill(&sent);
+            let usage = bill.of_killed(sent.purpose);
+            bill.enter(&id, at, None, usage)?;
+            (None, usage)
         };
-        // First the money: killed in between, the next one finds it there.
-        if usage.cost != Some(0.0) && !self.inner.spent.has(&spent)? {
-            self.inner.spent.add_now(spent)?;
-        }
         let end = Ended::KILLED.to_owned();
-        egress.ended(&id, Ended { end, status: None, received: 0, tier: None, usage })
+        egress.ended(&id, Ended { end, status: None, received: 0, tier, usage })
     }
 }
 
-impl Pricing {
-    /// Returns what an attempt used of which nothing but the beginning is known: at least what was sent.
-    fn of_killed(&self, sent: &Sent) -> Usage {
-        let Some(tokens) = sent.tokens else { return Usage { cost: Some(0.0), ..Usage::default() } };
+impl Bill {
+    /// Returns what a request used of which nothing but the beginning is known: at least what was sent.
+    fn of_killed(&self, purpose: Purpose) -> Usage {
+        let Some(tokens) = self.tokens else { return Usage { cost: Some(0.0), ..Usage::default() } };
         let told =
             Usage { input_tokens: Some(tokens), output_tokens: Some(0), estimated: true, ..Usage::default() };
-        let priced = self.prices.as_ref().map(|prices| prices.priced(told, self.tier_asked.as_deref(), None));
-        let answered_in_words = sent.purpose != Purpose::Embeddings;
+        let asked = self.of.tier_asked.as_deref();
+        let priced = self.prices.as_ref().map(|prices| prices.priced(told, asked, None));
+        let answered_in_words = purpose != Purpose::Embeddings;
         match priced {
             Some(usage) if usage.cost == Some(0.0) || !answered_in_words => usage,
             Some(usage) => Usage {
@@ -84,10 +83,11 @@ impl Pricing {
 mod tests {
     use std::fs;
     use std::path::Path;
+    use std::time::SystemTime;
 
     use super::*;
-    use crate::domain::ids::SessionId;
-    use crate::providers::{Carried, Options, Request, Sending, ToolChoice};
+    use crate::domain::ids::{SessionId, TurnId};
+    use crate::providers::{Carried, End, Outcome, Request, Sending};
     use crate::workbench::egress::Known;
     use crate::workbench::{Overrides, Surroundings};
 
@@ -105,17 +105,8 @@ mod tests {
         let turn = Some((SessionId::new("s-1"), TurnId::new("t-1")));
         let witness = bench.witness(turn, &bench.book(), Known::default());
         let texts = vec!["She waits for nobody.".to_owned(); 50_000];
-        let request = Request {
-            model: model.to_owned(),
-            instructions: texts.join(" "),
-            items: vec![],
-            question: 0,
-            fresh: 0,
-            previous_response_id: None,
-            tools: vec![],
-            tool_choice: ToolChoice::Auto,
-            options: Options::default(),
-        };
+        let request =
+            Request { model: model.to_owned(), instructions: texts.join(" "), ..Request::default() };
         let of = Carried::Conversation(&request);
         let sending = Sending { destination: "https://api.openai.com/v1", provider, body: "{}", of };
         std::mem::forget(witness.sending(sending).await.unwrap());
@@ -172,6 +163,59 @@ mod tests {
         second.settle_killed().unwrap();
         assert_eq!(second.standing().month.responses, 1);
         assert_eq!(second.egress().open().unwrap(), []);
+    }
+
+    #[tokio::test]
+    async fn killed_between_what_it_cost_and_the_end_of_the_request_it_counts_once_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = bench(folder.path());
+        sends(&first, "openai", "gpt-5-mini").await;
+        let open = first.egress().open().unwrap().remove(0);
+        let usage = Usage { input_tokens: Some(7), output_tokens: Some(9), ..Usage::default() };
+        let answered = Outcome { end: End::Answered, left: true, usage, ..Outcome::default() };
+        let paid = first.bill(&open.sent).settle(&open.id, &answered);
+        killed(first, folder.path());
+        let second = bench(folder.path());
+        let month = second.standing().month;
+        second.settle_killed().unwrap();
+        assert_eq!(second.standing().month, month);
+        assert_eq!(second.egress().read().unwrap().0[0].ended.as_ref().unwrap().usage, paid);
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn what_can_not_be_written_down_is_settled_once_when_it_can() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = bench(folder.path());
+        sends(&first, "openai", "gpt-5-mini").await;
+        killed(first, folder.path());
+        let second = bench(folder.path());
+        let spending = folder.path().join("data/spending");
+        std::os::unix::fs::symlink(folder.path().join("not-mounted"), &spending).unwrap();
+        for _ in 0..3 {
+            second.settle_killed().unwrap_err();
+        }
+        assert_eq!(second.egress().open().unwrap().len(), 1);
+        assert_eq!(second.standing().month.responses, 1, "it counts against the budget meanwhile");
+        fs::remove_file(&spending).unwrap();
+        second.settle_killed().unwrap();
+        assert_eq!((second.standing().month.responses, second.egress().open().unwrap()), (1, vec![]));
+        assert_eq!(bench(folder.path()).standing().month, second.standing().month);
+    }
+
+    #[test]
+    fn a_program_that_left_nothing_here_is_forgotten_after_two_months_and_not_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let running = folder.path().join("data/running");
+        fs::create_dir_all(&running).unwrap();
+        for (name, days) in [("p-new", 1), ("p-old", 100)] {
+            let file = fs::File::create(running.join(name)).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_hours(24 * days)).unwrap();
+        }
+        bench.settle_killed().unwrap();
+        let left: Vec<_> = fs::read_dir(&running).unwrap().map(|file| file.unwrap().file_name()).collect();
+        assert_eq!(left, ["p-new"]);
     }
 
     #[tokio::test]

@@ -806,6 +806,33 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_status_that_stands_in_an_answer_counts_as_one_in_its_head() {
+        let error = |code: Value, message: &str| json!({ "code": code, "message": message });
+        let whole =
+            |error: Value| Script::answer(200, "application/json", json!({ "error": error }).to_string());
+        let within = |error: Value| {
+            let failed = json!({ "type": "response.failed", "response": { "error": error } });
+            Script::stream(stream_of(&[failed]))
+        };
+        let bare = |error: Value| Script::stream(format!("data: {}\n\n", json!({ "error": error })));
+        let forms: [&dyn Fn(Value) -> Script; 3] = [&whole, &within, &bare];
+        for form in forms {
+            let played = play([form(error(402.into(), "Insufficient credits"))], &request()).await;
+            assert!(played.failure().message.contains("no credit left (402)"), "{:?}", played.failure());
+            // Even once a tool has run: it was refused at the door, if not at the first one.
+            for busy in
+                [error(429.into(), "Slow down"), error(503.into(), "Loading model"), error("429".into(), "")]
+            {
+                let played = play([form(busy), Script::stream(answer())], &continued()).await;
+                assert_eq!((&played.result, played.recorded.len()), (&Ok(()), 2));
+            }
+        }
+        let gone = error(404.into(), "Previous response not found");
+        let played = play([whole(gone), Script::stream(answer())], &long_conversation(1)).await;
+        assert_eq!((played.result, played.recorded.len(), played.stateful), (Ok(()), 2, true));
+    }
+
+    #[tokio::test]
     async fn an_answer_that_hit_its_limit_is_kept_without_its_unfinished_call() {
         let events = [
             json!({ "type": "response.output_text.delta", "delta": "Mira" }),

@@ -12,7 +12,7 @@ use super::{Again, Key, Server};
 /// A server's no, in whatever shape it came.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refusal {
-    /// HTTP status, where it came as one and not within a stream.
+    /// HTTP status or, in an answer that began well, the one that the error gives as its code.
     pub status: Option<u16>,
     /// `code` or, where that is missing or a number, `type`.
     pub code: Option<String>,
@@ -41,14 +41,17 @@ impl Refusal {
     }
 
     /// Reads an error object: `{"error": {..}}`, `{"error": ".."}`, flat `{"code", "message"}`, `{"detail": ..}`, or a list that begins with one.
+    ///
+    /// A code that is an HTTP status is taken as one: gateways and llama.cpp put there what they could not say in the head any more.
     pub fn from_value(value: &Value) -> Option<Self> {
         let value = match value {
             Value::Array(all) => all.first()?,
             other => other,
         };
         let error = value.get("error").filter(|e| !e.is_null()).unwrap_or(value);
+        let status = error.get("code").or_else(|| value.get("code")).and_then(status_in);
         if let Value::String(message) = error {
-            return Some(Self { message: message.clone(), ..Self::default() });
+            return Some(Self { status, message: message.clone(), ..Self::default() });
         }
         let text = |field: &str| {
             error.get(field).and_then(Value::as_str).filter(|t| !t.is_empty()).map(str::to_owned)
@@ -58,10 +61,11 @@ impl Refusal {
             error.get("detail")?.get(0)?.get("msg")?.as_str().map(str::to_owned)
         });
         let code = text("code").or_else(|| text("type").filter(|t| t != "error"));
-        if message.is_none() && code.is_none() {
+        if message.is_none() && code.is_none() && status.is_none() {
             return None;
         }
-        Some(Self { code, param: text("param"), message: message.unwrap_or_default(), ..Self::default() })
+        let (param, message) = (text("param"), message.unwrap_or_default());
+        Some(Self { status, code, param, message, ..Self::default() })
     }
 
     /// Whether any of `words` (in lower case) is the code or stands in the message.
@@ -165,6 +169,15 @@ impl Refusal {
         ];
         self.status == Some(404) || self.says(&words)
     }
+}
+
+/// The status of HTTP that a code is, as a number or in digits.
+fn status_in(code: &Value) -> Option<u16> {
+    let status = match code {
+        Value::String(digits) => digits.trim().parse().ok()?,
+        number => u16::try_from(number.as_u64()?).ok()?,
+    };
+    (400..600).contains(&status).then_some(status)
 }
 
 /// The words of a web page's title.

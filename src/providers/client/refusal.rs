@@ -75,38 +75,23 @@ impl Refusal {
         words.iter().any(|w| code == *w || message.contains(w))
     }
 
-    /// Whether the account can't pay: no waiting helps.
+    /// Whether the account can't pay: no waiting helps. The words are those of OpenAI, Anthropic, DeepSeek and Moonshot, OpenRouter, xAI.
     pub fn is_quota(&self) -> bool {
         self.status == Some(402)
             || self.says(&[
                 "insufficient_quota",
                 "credit_balance_exhausted",
-                "exceeded your current quota",
                 "billing_hard_limit",
+                "billing hard limit",
+                "billing_not_active",
+                "credit balance is too low",
+                "insufficient balance",
+                "insufficient credits",
+                "used all available credits",
             ])
+            // Google says the same of a minute that is used up, with when it is over.
+            || (self.says(&["exceeded your current quota"]) && pause::in_words(&self.message).is_none())
             || self.code.as_deref().is_some_and(|c| c.ends_with("spend_limit_exceeded"))
-    }
-
-    /// Whether the conversation is longer than the model can take. The words are those of OpenAI, Groq, vLLM and OpenRouter; Mistral;
-    /// llama.cpp; LM Studio; Anthropic; Google.
-    pub fn is_too_long(&self) -> bool {
-        let texts = [
-            "context_length_exceeded",
-            "maximum context length",
-            "exceeds the context window",
-            "reduce the length of the messages",
-            "exceed_context_size_error",
-            "exceeds the available context size",
-            "greater than the context length",
-            "context the overflows",
-            "prompt is too long",
-            "exceeds the maximum number of tokens allowed",
-        ];
-        match self.status {
-            Some(413) => true,
-            None | Some(400..=500) => !self.is_quota() && self.says(&texts),
-            Some(_) => false,
-        }
     }
 
     /// Whether the server can't read the reasoning that it once encrypted: for another key or organisation, or in an item that it did not keep.
@@ -123,7 +108,11 @@ impl Refusal {
     /// Whether asking again may help. A status at the door means that nothing was done; 408, 409 and the other errors of a server may
     /// come after work, and so may what stands in a stream.
     pub(super) fn again(&self) -> Again {
-        if self.is_quota() || self.should_retry == Some(false) {
+        if self.is_quota()
+            || self.is_too_long()
+            || self.is_about_the_limit()
+            || self.should_retry == Some(false)
+        {
             return Again::Never;
         }
         let busy =
@@ -233,11 +222,8 @@ impl Refusal {
                 "Add credit or raise the limit on the provider's billing page; waiting does not help.",
             );
         }
-        if self.is_too_long() {
-            return own(
-                "can't take so long a question with all that belongs to it",
-                "Ask about less text at a time, begin a new conversation, or choose a model with a larger context.",
-            );
+        if let Some(advice) = self.advice_on_size(server) {
+            return advice;
         }
         if crate::providers::abilities::says_no_tools(self) {
             return (
@@ -293,5 +279,28 @@ impl Refusal {
             }
             _ => own("reported an error", "Send again; if it stays, choose another model."),
         }
+    }
+
+    /// The same of what is too large.
+    fn advice_on_size(&self, server: &Server) -> Option<(String, String)> {
+        if self.is_about_the_limit() {
+            return Some((
+                "has no room for so long an answer as is asked for".into(),
+                format!(
+                    "Lower `max_output_tokens` under [options], or `output_limit` under [providers.{}], in config.toml; or ask about less text at a time.",
+                    server.name()
+                ),
+            ));
+        }
+        if self.is_beyond_the_minute() {
+            return Some((
+                "takes less in a whole minute than this question has with all that belongs to it".into(),
+                "Ask about less text at a time, begin a new conversation, or raise the account's limit of tokens per minute; waiting does not help.".into(),
+            ));
+        }
+        self.is_too_long().then(|| (
+            "can't take so long a question with all that belongs to it".into(),
+            "Ask about less text at a time, begin a new conversation, or choose a model with a larger context.".into(),
+        ))
     }
 }

@@ -185,23 +185,9 @@ impl Abilities {
             self.max_tokens = LimitField::MaxTokens;
             return again("The server calls the limit `max_tokens`: asking again.");
         }
-        // Where the field is in the body, the words that name it, and what says that it is taken.
-        let effort = ["reasoning_effort", "reasoning.effort", "support thinking", "think value"];
-        let thinking = ["support thinking", "think value", "thinking is not", "support adaptive thinking"];
-        let switches: [(&str, &[&str], fn(&mut Self) -> &mut bool); 9] = [
-            ("/parallel_tool_calls", &["parallel_tool_calls"], |can| &mut can.parallel_switch),
-            ("/stream_options", &["stream_options"], |can| &mut can.usage_option),
-            ("/verbosity", &["verbosity"], |can| &mut can.verbosity),
-            ("/text/verbosity", &["verbosity"], |can| &mut can.verbosity),
-            ("/reasoning_effort", &effort, |can| &mut can.reasoning_effort),
-            ("/reasoning/effort", &effort, |can| &mut can.reasoning_effort),
-            ("/think", &thinking, |can| &mut can.reasoning_effort),
-            ("/thinking", &thinking, |can| &mut can.reasoning_effort),
-            ("/include", &["reasoning.encrypted_content"], |can| &mut can.encrypted_reasoning),
-        ];
-        for (field, words, switch) in switches {
+        for Switch { field, words, of } in SWITCHES {
             let is_sent = body.pointer(field).is_some_and(|value| !value.is_null());
-            let switch = switch(self);
+            let switch = of(self);
             if *switch && is_sent && is_about_a_field(refusal) && words.iter().any(|word| names(word)) {
                 *switch = false;
                 let field = field.trim_start_matches('/').replace('/', ".");
@@ -211,6 +197,41 @@ impl Abilities {
         None
     }
 }
+
+/// A field that a server may refuse.
+struct Switch {
+    /// Where it is in the body.
+    field: &'static str,
+    /// The words for it, in lower case.
+    words: &'static [&'static str],
+    /// What says that it is sent.
+    of: fn(&mut Abilities) -> &mut bool,
+}
+
+/// Ollama says "think value" of an effort on both of its wires.
+const EFFORT: &[&str] = &["reasoning_effort", "reasoning.effort", "support thinking", "think value"];
+const THINKING: &[&str] =
+    &["support thinking", "think value", "thinking is not", "support adaptive thinking"];
+
+const SWITCHES: [Switch; 9] = [
+    Switch {
+        field: "/parallel_tool_calls",
+        words: &["parallel_tool_calls"],
+        of: |can| &mut can.parallel_switch,
+    },
+    Switch { field: "/stream_options", words: &["stream_options"], of: |can| &mut can.usage_option },
+    Switch { field: "/verbosity", words: &["verbosity"], of: |can| &mut can.verbosity },
+    Switch { field: "/text/verbosity", words: &["verbosity"], of: |can| &mut can.verbosity },
+    Switch { field: "/reasoning_effort", words: EFFORT, of: |can| &mut can.reasoning_effort },
+    Switch { field: "/reasoning/effort", words: EFFORT, of: |can| &mut can.reasoning_effort },
+    Switch { field: "/think", words: THINKING, of: |can| &mut can.reasoning_effort },
+    Switch { field: "/thinking", words: THINKING, of: |can| &mut can.reasoning_effort },
+    Switch {
+        field: "/include",
+        words: &["reasoning.encrypted_content"],
+        of: |can| &mut can.encrypted_reasoning,
+    },
+];
 
 /// Whether a refusal says that a field or its value is not known, and not that the value is too large or the like.
 fn is_about_a_field(refusal: &Refusal) -> bool {

@@ -1,6 +1,6 @@
 //! Servers that do not do what they were asked, and say so or not: a model without tools, and one that answers without looking.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::book::Folders;
 use super::server::{Reply, Server};

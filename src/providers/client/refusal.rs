@@ -75,7 +75,7 @@ impl Refusal {
         words.iter().any(|w| code == *w || message.contains(w))
     }
 
-    /// Whether the account can't pay: no waiting helps. The words are those of OpenAI, Anthropic, DeepSeek and Moonshot, OpenRouter, xAI.
+    /// Whether the account can't pay: no waiting helps. The words are those of OpenAI, Anthropic, Moonshot, gateways and xAI.
     pub fn is_quota(&self) -> bool {
         self.status == Some(402)
             || self.says(&[

@@ -40,8 +40,17 @@ const TOO_LONG: [&str; 17] = [
 const LIMITS: [&str; 4] = ["max_tokens", "max_completion_tokens", "max_output_tokens", "num_predict"];
 
 /// Words for a value that is above what is allowed.
-const TOO_LARGE: [&str; 8] =
-    ["too large", "too high", "too big", "exceed", "maximum", "at most", "less than or equal", "valid range"];
+const TOO_LARGE: [&str; 9] = [
+    "too large",
+    "too high",
+    "too big",
+    "exceed",
+    "maximum value",
+    "maximum allowed",
+    "at most",
+    "less than or equal",
+    "valid range",
+];
 
 #[expect(clippy::expect_used, reason = "the patterns are constants that a test compiles")]
 fn compiled<const N: usize>(patterns: [&str; N]) -> [Regex; N] {

@@ -983,19 +983,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn flex_may_queue_an_answer_that_it_has_begun() {
-        let (request, queued) = in_a_queue();
-        // No wait at all between two pieces, once there is something of the answer.
-        let limits = Timeouts { idle: Duration::ZERO, ..Timeouts::default() };
-        for _ in 0..8 {
-            let played = play_within(limits, [queued.clone().then(answer())], &request).await;
-            assert_eq!(played.result, Ok(()));
-            assert_eq!(played.events.last(), answer_events().last());
-        }
-    }
-
-    #[tokio::test]
-    async fn a_queue_of_flex_that_never_moves_is_told_as_one() {
+    async fn an_answer_that_flex_has_begun_may_still_wait_its_turn_for_as_long_as_flex_may() {
         let (request, queued) = in_a_queue();
         let limit = Duration::from_millis(60);
         let limits = Timeouts { first_byte: limit, flex_first_byte: limit, ..Timeouts::default() };

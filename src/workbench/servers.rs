@@ -224,7 +224,7 @@ impl Workbench {
             });
         }
         // Whatever it refused once: this asks how it is now.
-        self.unlearn(name, &model)?;
+        self.unlearn(name, None);
         let remote = self.remote(name, &model)?;
         let mut request = check_request(&model, remote.tools());
         let mut began = Instant::now();

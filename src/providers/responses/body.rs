@@ -19,29 +19,35 @@ pub fn body(request: &Request, can: &Abilities) -> Value {
     let previous = request.previous_response_id.as_deref().filter(|_| store);
     let input = match previous {
         Some(_) => continuation(request.items.get(request.fresh..).unwrap_or_default()),
-        None => opening(&request.items, request.question, store),
+        None if store => opening(&request.items, request.question, store),
+        None => unremembered(request, store),
     };
     assemble(request, can, input, previous)
 }
 
 /// Builds the body of a second attempt, after the server refused to continue from a response: the whole conversation.
 pub fn whole_conversation(request: &Request, can: &Abilities) -> Value {
-    // Reasoning that only the server could read is of no use without the server's memory, and the calls
-    // that followed it are bound to it by their ids.
+    assemble(request, can, unremembered(request, can.stateful && request.options.store), None)
+}
+
+/// What is sent where the server remembers nothing. Reasoning that only the server could read is of no use without that, and the calls that followed it are bound
+/// to it by their ids.
+fn unremembered(request: &Request, store: bool) -> Value {
     let known_by_id_only =
         |raw: &Value| is(raw, "reasoning") && raw.get("encrypted_content").is_none_or(Value::is_null);
-    let (mut items, mut question) = (request.items.clone(), request.question);
-    if items.iter().any(|item| matches!(item, Item::Raw(raw) if known_by_id_only(raw))) {
-        let is_reasoning = |item: &Item| matches!(item, Item::Raw(raw) if is(raw, "reasoning"));
-        question -= items.iter().take(question).filter(|item| is_reasoning(item)).count();
-        items.retain(|item| !is_reasoning(item));
-        for item in &mut items {
-            if let Item::Raw(Value::Object(raw)) = item {
-                raw.shift_remove("id");
-            }
+    if !request.items.iter().any(|item| matches!(item, Item::Raw(raw) if known_by_id_only(raw))) {
+        return opening(&request.items, request.question, store);
+    }
+    let is_reasoning = |item: &Item| matches!(item, Item::Raw(raw) if is(raw, "reasoning"));
+    let before = request.items.iter().take(request.question).filter(|item| is_reasoning(item)).count();
+    let mut items = request.items.clone();
+    items.retain(|item| !is_reasoning(item));
+    for item in &mut items {
+        if let Item::Raw(Value::Object(raw)) = item {
+            raw.shift_remove("id");
         }
     }
-    assemble(request, can, opening(&items, question, can.stateful && request.options.store), None)
+    opening(&items, request.question - before, store)
 }
 
 fn assemble(request: &Request, can: &Abilities, input: Value, previous: Option<&str>) -> Value {
@@ -352,6 +358,8 @@ mod tests {
         ]);
         assert_eq!(whole_conversation(&asked, &openai())["input"], input);
         assert_eq!(whole_conversation(&asked, &keeps_nothing())["input"], input);
+        // The rounds that follow do not name what only the server knew either.
+        assert_eq!(body(&asked, &keeps_nothing())["input"], input);
         // After the oldest turn was left out, too.
         let mut shorter = asked;
         shorter.leave_out(1);

@@ -33,8 +33,11 @@ pub fn whole_conversation(request: &Request, can: &Abilities) -> Value {
 /// What is sent where the server remembers nothing. Reasoning that only the server could read is of no use without that, and the calls that followed it are bound
 /// to it by their ids.
 fn unremembered(request: &Request, store: bool) -> Value {
-    let known_by_id_only =
-        |raw: &Value| is(raw, "reasoning") && raw.get("encrypted_content").is_none_or(Value::is_null);
+    // Open models tell what they thought in plain words, which need no memory.
+    let tells = |raw: &Value| raw.get("content").and_then(Value::as_array).is_some_and(|c| !c.is_empty());
+    let known_by_id_only = |raw: &Value| {
+        is(raw, "reasoning") && raw.get("encrypted_content").is_none_or(Value::is_null) && !tells(raw)
+    };
     if !request.items.iter().any(|item| matches!(item, Item::Raw(raw) if known_by_id_only(raw))) {
         return opening(&request.items, request.question, store);
     }
@@ -366,6 +369,15 @@ mod tests {
         let kept = whole_conversation(&shorter, &openai())["input"].clone();
         assert_eq!(kept[0]["content"], "User: Open: Turnover, 1943 words\n\nUser: Who?");
         assert_eq!(kept.as_array().unwrap()[1..], input.as_array().unwrap()[1..]);
+    }
+
+    #[test]
+    fn thoughts_in_plain_words_go_back_within_the_turn() {
+        let words = json!([{ "type": "reasoning_text", "text": "hm" }]);
+        let thought = json!({ "type": "reasoning", "id": "rs", "summary": [], "content": words });
+        let items = vec![author("Who?"), Item::Raw(thought.clone()), call("c1"), output("c1")];
+        let asked = Request { question: 0, ..request(items, false) };
+        assert_eq!(body(&asked, &keeps_nothing())["input"][1], thought);
     }
 
     #[test]

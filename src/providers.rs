@@ -6,6 +6,7 @@
 pub mod abilities;
 pub mod anthropic;
 mod arrived;
+pub mod call_ids;
 pub mod chat;
 pub mod client;
 pub mod embeddings;
@@ -14,6 +15,7 @@ pub mod hearing;
 pub mod models;
 pub mod offline;
 pub mod ollama;
+pub mod plain;
 pub mod presets;
 pub mod prices;
 mod raw;

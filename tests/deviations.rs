@@ -2,6 +2,7 @@
 //! single bytes, with other line ends, and cut at every byte: never a panic, never a wrong call, always a clear end.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on has failed")]
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use scritorio::providers::abilities::Abilities;
@@ -11,7 +12,7 @@ use scritorio::providers::{Event, Options, Request};
 use serde_json::json;
 
 /// Every file with what it comes to: thoughts, words, calls, and the end.
-const COMES_TO: [(&str, &str); 61] = [
+const COMES_TO: [(&str, &str); 67] = [
     ("arguments_empty.chat.sse", "list {} | ended"),
     ("arguments_object.chat.sse", r#"look {"name":"Mira"} | ended"#),
     ("arguments_repeated.chat.sse", r#"look {"name":"Mira"} | ended"#),
@@ -22,6 +23,7 @@ const COMES_TO: [(&str, &str); 61] = [
     ("cut_at_the_limit.anthropic.sse", "ended, cut: max_tokens"),
     ("cut_at_the_limit.chat.sse", "ended, cut: length"),
     ("done_without_a_reason.chat.sse", "ended"),
+    ("empty_arguments_without_a_reason.chat.sse", "list {} | ended"),
     ("error_in_the_middle.ollama.ndjson", "She | failed: llama runner process has terminated"),
     ("error_integer_code.chat.sse", "failed 500: context shift is disabled"),
     ("error_string.chat.sse", "failed: the model crashed"),
@@ -30,6 +32,10 @@ const COMES_TO: [(&str, &str); 61] = [
     ("groq_usage.chat.sse", "She left. | ended"),
     ("harmony_call_in_content.chat.sse", r#"thinks | look {"name":"Mira"} | ended"#),
     ("harmony_in_content.chat.sse", "thinks | She left. | ended"),
+    (
+        "harmony_is_the_subject.chat.sse",
+        "The token <|start|> begins a message, and these last words matter. | ended",
+    ),
     ("hermes_written_call.chat.sse", r#"I look. | look {"name":"Mira"} | ended"#),
     ("html.chat.sse", "a web page"),
     ("id_for_every_piece.chat.sse", r#"look {"name":"Mira"} | ended"#),
@@ -50,6 +56,10 @@ const COMES_TO: [(&str, &str); 61] = [
     ("official_doc_example.responses.sse", "Hi there! How can I assist you today? | ended"),
     ("old_function_call.chat.sse", r#"look {"name":"Mira"} | ended"#),
     ("ollama_same_index.chat.sse", r#"look {"name":"Mira"} | look {"name":"Osric"} | ended"#),
+    ("one_id_and_one_index.chat.sse", r#"look {"name":"Mira"} | get_weather {"city":"Paris"} | ended"#),
+    ("one_id_for_two_calls.ollama.ndjson", r#"look {"name":"Mira"} | get_weather {"city":"Paris"} | ended"#),
+    ("one_id_for_two_objects.chat.sse", r#"look {"name":"Mira"} | look {"name":"Osric"} | ended"#),
+    ("one_id_for_two_tools.chat.sse", r#"look {"name":"Mira"} | get_weather {"city":"Paris"} | ended"#),
     ("openrouter_error_in_stream.chat.sse", "She | failed: Provider disconnected"),
     ("openrouter_keepalive.chat.sse", "She left. | ended"),
     ("overloaded.anthropic.sse", "She | failed 529: Overloaded"),
@@ -137,13 +147,15 @@ fn hear<'b>(file: &str, chunks: impl IntoIterator<Item = &'b [u8]>) -> Heard {
 fn summed_up(events: Vec<Event>, end: End) -> Heard {
     let mut heard = Heard::default();
     let mut finished = vec![];
+    let mut ids = BTreeSet::new();
     for event in events {
         match event {
             Event::Reasoning => heard.thinks = true,
             Event::WebSearch { query } => heard.web.push(query),
             Event::Text(words) => heard.words.push_str(&words),
             Event::TakenBack => heard.words.clear(),
-            Event::Call { name, arguments, .. } => {
+            Event::Call { call_id, name, arguments } => {
+                assert!(ids.insert(call_id.clone()), "two calls are {call_id}");
                 let arguments = arguments.split_whitespace().collect::<Vec<_>>().join(" ");
                 heard.calls.push(format!("{name} {arguments}"));
             }

@@ -19,27 +19,38 @@ pub fn body(request: &Request, can: &Abilities) -> Value {
     let previous = request.previous_response_id.as_deref().filter(|_| store);
     let input = match previous {
         Some(_) => continuation(request.items.get(request.fresh..).unwrap_or_default()),
-        None => opening(&request.items, store),
+        None if store => opening(&request.items, request.question, store),
+        None => unremembered(request, store),
     };
     assemble(request, can, input, previous)
 }
 
 /// Builds the body of a second attempt, after the server refused to continue from a response: the whole conversation.
 pub fn whole_conversation(request: &Request, can: &Abilities) -> Value {
-    // Reasoning that only the server could read is of no use without the server's memory, and the calls
-    // that followed it are bound to it by their ids.
-    let known_by_id_only =
-        |raw: &Value| is(raw, "reasoning") && raw.get("encrypted_content").is_none_or(Value::is_null);
+    assemble(request, can, unremembered(request, can.stateful && request.options.store), None)
+}
+
+/// What is sent where the server remembers nothing. Reasoning that only the server could read is of no use without that, and the calls that followed it are bound
+/// to it by their ids.
+fn unremembered(request: &Request, store: bool) -> Value {
+    // Open models tell what they thought in plain words, which need no memory.
+    let tells = |raw: &Value| raw.get("content").and_then(Value::as_array).is_some_and(|c| !c.is_empty());
+    let known_by_id_only = |raw: &Value| {
+        is(raw, "reasoning") && raw.get("encrypted_content").is_none_or(Value::is_null) && !tells(raw)
+    };
+    if !request.items.iter().any(|item| matches!(item, Item::Raw(raw) if known_by_id_only(raw))) {
+        return opening(&request.items, request.question, store);
+    }
+    let is_reasoning = |item: &Item| matches!(item, Item::Raw(raw) if is(raw, "reasoning"));
+    let before = request.items.iter().take(request.question).filter(|item| is_reasoning(item)).count();
     let mut items = request.items.clone();
-    if items.iter().any(|item| matches!(item, Item::Raw(raw) if known_by_id_only(raw))) {
-        items.retain(|item| !matches!(item, Item::Raw(raw) if is(raw, "reasoning")));
-        for item in &mut items {
-            if let Item::Raw(Value::Object(raw)) = item {
-                raw.shift_remove("id");
-            }
+    items.retain(|item| !is_reasoning(item));
+    for item in &mut items {
+        if let Item::Raw(Value::Object(raw)) = item {
+            raw.shift_remove("id");
         }
     }
-    assemble(request, can, opening(&items, can.stateful && request.options.store), None)
+    opening(&items, request.question - before, store)
 }
 
 fn assemble(request: &Request, can: &Abilities, input: Value, previous: Option<&str>) -> Value {
@@ -108,10 +119,10 @@ fn text(format: Option<&Value>, verbosity: Option<&str>) -> Option<Value> {
     (!text.is_empty()).then_some(Value::Object(text))
 }
 
-/// What is sent without an earlier response: everything that was said up to the question as one labelled text, then this turn's items.
-fn opening(items: &[Item], store: bool) -> Value {
-    let said = items.iter().rposition(|i| matches!(i, Item::Author(_))).map_or(0, |question| question + 1);
-    let (said, since) = items.split_at(said);
+/// What is sent without an earlier response: everything that was said up to the question as one labelled text, then this turn's items. Words
+/// in the author's name may be among those, too: the result of a call that the program made.
+fn opening(items: &[Item], question: usize, store: bool) -> Value {
+    let (said, since) = items.split_at((question + 1).min(items.len()));
     let joined = labelled(said);
     if store && since.is_empty() {
         return joined.into();
@@ -210,6 +221,7 @@ mod tests {
         Request {
             model: "gpt-x".into(),
             instructions: "Be brief.".into(),
+            question: items.iter().rposition(|i| matches!(i, Item::Author(_))).unwrap_or(0),
             items,
             options: Options { store, ..Options::default() },
             ..Request::default()
@@ -323,6 +335,49 @@ mod tests {
                 (&false.into(), &json!(["reasoning.encrypted_content"]))
             );
         }
+    }
+
+    #[test]
+    fn words_of_the_program_in_the_middle_of_a_turn_hide_nothing_that_tools_returned() {
+        let mut items = second_turn();
+        let thought = Item::Raw(json!({ "type": "reasoning", "id": "rs" }));
+        items.splice(1..1, [thought.clone()]);
+        let call_item = Item::Raw(
+            json!({ "type": "function_call", "id": "fc", "call_id": "c1", "name": "n", "arguments": "{}" }),
+        );
+        items.extend([
+            thought,
+            call_item,
+            call("c1"),
+            output("c1"),
+            author("The program called `x` itself."),
+        ]);
+        let asked = Request { question: 7, ..request(items, true) };
+        let input = json!([
+            { "role": "user", "content": SECOND_TURN },
+            { "type": "function_call", "call_id": "c1", "name": "n", "arguments": "{}" },
+            { "type": "function_call_output", "call_id": "c1", "output": "out c1" },
+            { "role": "user", "content": "The program called `x` itself." },
+        ]);
+        assert_eq!(whole_conversation(&asked, &openai())["input"], input);
+        assert_eq!(whole_conversation(&asked, &keeps_nothing())["input"], input);
+        // The rounds that follow do not name what only the server knew either.
+        assert_eq!(body(&asked, &keeps_nothing())["input"], input);
+        // After the oldest turn was left out, too.
+        let mut shorter = asked;
+        shorter.leave_out(1);
+        let kept = whole_conversation(&shorter, &openai())["input"].clone();
+        assert_eq!(kept[0]["content"], "User: Open: Turnover, 1943 words\n\nUser: Who?");
+        assert_eq!(kept.as_array().unwrap()[1..], input.as_array().unwrap()[1..]);
+    }
+
+    #[test]
+    fn thoughts_in_plain_words_go_back_within_the_turn() {
+        let words = json!([{ "type": "reasoning_text", "text": "hm" }]);
+        let thought = json!({ "type": "reasoning", "id": "rs", "summary": [], "content": words });
+        let items = vec![author("Who?"), Item::Raw(thought.clone()), call("c1"), output("c1")];
+        let asked = Request { question: 0, ..request(items, false) };
+        assert_eq!(body(&asked, &keeps_nothing())["input"][1], thought);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 pub mod abilities;
 pub mod anthropic;
 mod arrived;
+pub mod call_ids;
 pub mod chat;
 pub mod client;
 pub mod embeddings;
@@ -15,6 +16,7 @@ pub mod models;
 mod offered;
 pub mod offline;
 pub mod ollama;
+pub mod plain;
 pub mod presets;
 pub mod prices;
 mod raw;

@@ -2,6 +2,7 @@
 //! single bytes, with other line ends, and cut at every byte: never a panic, never a wrong call, always a clear end.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on has failed")]
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use scritorio::providers::abilities::Abilities;
@@ -11,7 +12,7 @@ use scritorio::providers::{Event, Options, Request};
 use serde_json::json;
 
 /// Every file with what it comes to: thoughts, words, calls, and the end.
-const COMES_TO: [(&str, &str); 80] = [
+const COMES_TO: [(&str, &str); 86] = [
     ("arguments_empty.chat.sse", "list {} | ended"),
     ("arguments_object.chat.sse", r#"look {"name":"Mira"} | ended"#),
     ("arguments_repeated.chat.sse", r#"look {"name":"Mira"} | ended"#),
@@ -26,6 +27,7 @@ const COMES_TO: [(&str, &str); 80] = [
     ("cut_call.responses.sse", r#"look {"name":"Mira"} | ended, cut: max_output_tokens"#),
     ("deltas_alone.responses.sse", "I look.\n\nNow. | ended"),
     ("done_without_a_reason.chat.sse", "ended"),
+    ("empty_arguments_without_a_reason.chat.sse", "list {} | ended"),
     ("error_in_the_middle.ollama.ndjson", "She | failed: llama runner process has terminated"),
     ("error_integer_code.chat.sse", "failed 500: context shift is disabled"),
     ("error_integer_code.responses.sse", "failed 503: Loading model"),
@@ -37,6 +39,10 @@ const COMES_TO: [(&str, &str); 80] = [
     ("harmony_in_content.anthropic.sse", "thinks | She left. | ended"),
     ("harmony_in_content.chat.sse", "thinks | She left. | ended"),
     ("harmony_in_content.responses.sse", "thinks | She left. | ended"),
+    (
+        "harmony_is_the_subject.chat.sse",
+        "The token <|start|> begins a message, and these last words matter. | ended",
+    ),
     ("harmony_name.anthropic.sse", r#"look {"name":"Mira"} | list {} | ended"#),
     ("harmony_name.responses.sse", r#"look {"name":"Mira"} | list {} | ended"#),
     ("hermes_written_call.chat.sse", r#"I look. | look {"name":"Mira"} | ended"#),
@@ -60,6 +66,10 @@ const COMES_TO: [(&str, &str); 80] = [
     ("official_doc_example.responses.sse", "Hi there! How can I assist you today? | ended"),
     ("old_function_call.chat.sse", r#"look {"name":"Mira"} | ended"#),
     ("ollama_same_index.chat.sse", r#"look {"name":"Mira"} | look {"name":"Osric"} | ended"#),
+    ("one_id_and_one_index.chat.sse", r#"look {"name":"Mira"} | get_weather {"city":"Paris"} | ended"#),
+    ("one_id_for_two_calls.ollama.ndjson", r#"look {"name":"Mira"} | get_weather {"city":"Paris"} | ended"#),
+    ("one_id_for_two_objects.chat.sse", r#"look {"name":"Mira"} | look {"name":"Osric"} | ended"#),
+    ("one_id_for_two_tools.chat.sse", r#"look {"name":"Mira"} | get_weather {"city":"Paris"} | ended"#),
     ("one_place_for_all.responses.sse", "I look.\n\nNow. | look {\"name\":\"Mira\"} | list {} | ended"),
     ("openrouter_error_in_stream.chat.sse", "She | failed: Provider disconnected"),
     ("openrouter_keepalive.chat.sse", "She left. | ended"),
@@ -156,13 +166,15 @@ fn hear<'b>(file: &str, chunks: impl IntoIterator<Item = &'b [u8]>) -> Heard {
 fn summed_up(events: Vec<Event>, end: End) -> Heard {
     let mut heard = Heard::default();
     let mut finished = vec![];
+    let mut ids = BTreeSet::new();
     for event in events {
         match event {
             Event::Reasoning => heard.thinks = true,
             Event::WebSearch { query } => heard.web.push(query),
             Event::Text(words) => heard.words.push_str(&words),
             Event::TakenBack => heard.words.clear(),
-            Event::Call { name, arguments, .. } => {
+            Event::Call { call_id, name, arguments } => {
+                assert!(ids.insert(call_id.clone()), "two calls are {call_id}");
                 let arguments = arguments.split_whitespace().collect::<Vec<_>>().join(" ");
                 heard.calls.push(format!("{name} {arguments}"));
             }

@@ -277,6 +277,131 @@ fn what_is_shown_is_what_is_sent_byte_for_byte_on_every_wire() {
     }
 }
 
+/// The words of a body, each text that its server reads: what a model is told, without the system prompt, ids and tools.
+fn words_of(body: &Value) -> String {
+    fn leaves(value: &Value, out: &mut Vec<String>) {
+        match value {
+            Value::String(text) => out.push(text.clone()),
+            Value::Array(all) => all.iter().for_each(|one| leaves(one, out)),
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    let is_word = ["content", "text", "output", "name", "function", "tool_calls"]
+                        .contains(&name.as_str());
+                    match name.as_str() {
+                        "arguments" | "input" if value.is_object() => out.push(value.to_string()),
+                        _ if is_word || name == "arguments" => leaves(value, out),
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut said = body.get("input").or_else(|| body.get("messages")).unwrap().clone();
+    if let Value::Array(messages) = &mut said {
+        messages.retain(|message| message["role"] != "system");
+    }
+    let mut out = vec![];
+    leaves(&said, &mut out);
+    out.concat()
+}
+
+/// A text without the labels that tell who speaks, and without white space.
+fn bare(text: &str) -> String {
+    let labels = [
+        "User: ",
+        "Assistant: ",
+        "Call: ",
+        "Output of get_character_context: ",
+        "Output of get_character_context:",
+    ];
+    let text = labels.iter().fold(text.to_owned(), |text, label| text.replace(label, ""));
+    text.split_whitespace().collect()
+}
+
+#[test]
+fn the_words_that_are_shown_and_counted_are_those_of_the_body_on_every_wire() {
+    let server =
+        Server::start(|n, _| if n % 2 == 0 { looks_up_mira() } else { Reply::Say("The signals officer.") });
+    let at = |name: &str, more: &str| {
+        format!("[providers.{name}]\nbase_url = '{}'\nmodel = 'm'\n{more}", server.base)
+    };
+    // One that keeps conversations, one of the same API that does not, and the three others.
+    let settings = at("openai", "")
+        + &at("keeps-nothing", "wire = 'responses'\n")
+        + &["openrouter", "ollama", "anthropic"].map(|name| at(name, "")).concat();
+    let folders = with_settings(&settings);
+    for provider in ["openai", "keeps-nothing", "openrouter", "ollama", "anthropic"] {
+        let about = ["--provider", provider, "--chapter", "1"];
+        run(&folders, &[&["ask", "Who is she?"], &about[..]].concat()).ok();
+        let looked_up = server.received().pop().unwrap().body.to_string();
+        assert!(looked_up.contains("The signals officer."), "{provider}: {looked_up}");
+        let question = ["--session", "last", "--provider", provider];
+        let show = |more: &[&str]| {
+            run(&folders, &[&["prompt", "--ask", "And what does she want?"], &question[..], more].concat())
+                .ok()
+        };
+        let peek = show(&["--json"]).json();
+        let (shown, body) = (peek["input"].as_str().unwrap(), &peek["body"]);
+        assert_eq!(bare(shown), bare(&words_of(body)), "{provider}: {body:#}");
+        assert!(show(&[]).out.contains(shown), "{provider}");
+        let tells = body.to_string().contains("get_character_context\",\"arguments")
+            || body.to_string().contains("tool_use");
+        assert_eq!(shown.contains("Output of get_character_context"), tells, "{provider}: {shown}");
+        assert_eq!(tells, !["openai", "keeps-nothing"].contains(&provider), "{provider}: {body:#}");
+        // The same tokens stand in the ledger.
+        let requests = server.received().len();
+        run(&folders, &[&["ask", "And what does she want?"], &question[..]].concat()).ok();
+        assert_eq!(server.received()[requests].raw, body.to_string(), "{provider}");
+        let (_, ledger) = folders
+            .files()
+            .into_iter()
+            .find(|(path, _)| path.to_string_lossy().contains("book/.scritorio/ledger"))
+            .unwrap();
+        let lines = String::from_utf8(ledger).unwrap();
+        let noted: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let sha = server::bodies::sha256(&body.to_string());
+        let line = noted.iter().find(|line| line.to_string().contains(&sha)).unwrap();
+        assert!(line.to_string().contains(&format!("\"tokens\":{}", peek["tokens"])), "{provider}: {line}");
+    }
+}
+
+#[test]
+fn a_budget_counts_nothing_that_an_earlier_turn_looked_up_and_that_is_not_sent_again() {
+    let settings = |limits: &str| {
+        let server = "[provider]\nname = 'keeps-nothing'\n[providers.keeps-nothing]\nwire = 'responses'\nmodel = 'm'\n";
+        format!(
+            "{server}base_url = 'BASE'\n[prices.m]\ninput = 1\noutput = 2\n[options]\nmax_output_tokens = 16\n{limits}"
+        )
+    };
+    let server = Server::start(|n, _| {
+        let all = json!({ "ref": "1", "refs": null, "startParagraph": null });
+        if n == 0 { Reply::Call("get_manuscript_context", all) } else { Reply::Say("It is long.") }
+    });
+    let folders = with_settings(&settings("").replace("BASE", &server.base));
+    folders.write(
+        "manuscript/01-the-lamp.md",
+        &format!("# The Lamp\n\n{}\n", "She noticed the lamp.\n\n".repeat(1_500)),
+    );
+    run(&folders, &["ask", "Is it long?"]).ok();
+    let read = server.received()[1].body.to_string();
+    assert!(
+        read.matches("She noticed the lamp.").count() > 150,
+        "{}",
+        &read[read.len().saturating_sub(1_500)..]
+    );
+    let peek = run(&folders, &["prompt", "--ask", "And good?", "--session", "last", "--json"]).ok().json();
+    let tokens = peek["tokens"].as_f64().unwrap();
+    assert!(tokens < 12_000.0, "{tokens}");
+    let most = (tokens + 100.0) / 1e6;
+    folders.write(
+        "../config/config.toml",
+        &settings(&format!("[budget]\nper_turn = {most}\n")).replace("BASE", &server.base),
+    );
+    run(&folders, &["ask", "And good?", "--session", "last"]).ok();
+    assert!(!server.received()[2].body.to_string().contains("noticed the lamp"), "it is not sent again");
+}
+
 #[test]
 fn with_the_offline_reader_the_view_says_that_nothing_is_sent() {
     let ran = Folders::new().run(&["prompt", "--ask", "Who is Mira?"]).ok();

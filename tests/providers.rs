@@ -13,7 +13,7 @@ mod server;
 
 use book::{Folders, KEY, Ran, ran};
 use serde_json::{Value, json};
-use server::bodies::schema;
+use server::bodies::{ids, schema};
 use server::{Received, Reply, Server};
 
 /// A book whose author uses the servers named, all at one address.
@@ -172,6 +172,39 @@ fn a_conversation_goes_from_one_server_to_another_and_back() {
     assert!(requests[5].body.to_string().contains("sig 4"), "within the turn the thoughts go back");
     // OpenAI goes on from what it knows, and is told what it missed.
     assert!(requests[7].body["previous_response_id"].is_string());
+}
+
+#[test]
+fn calls_of_the_program_itself_in_several_turns_have_ids_that_every_server_takes() {
+    // No model calls anything, so that the program does, in every turn.
+    let server = Server::start(|_, _| Reply::Say("There is one."));
+    let folders = author(&server, &["lmstudio", "ollama", "anthropic", "mistral"], "");
+    let ask = |provider: &str, more: &[&str]| {
+        let question = [&["ask", "List all the characters.", "--provider", provider], more].concat();
+        let mut command = folders.command(&question);
+        command.env("MISTRAL_API_KEY", KEY).env("ANTHROPIC_API_KEY", KEY);
+        let told = ran(&mut command).ok();
+        assert!(told.err.contains("called by the program"), "{provider}: {}", told.err);
+    };
+    ask("lmstudio", &[]);
+    let again = ["--session", "last"];
+    for provider in ["ollama", "anthropic", "mistral", "lmstudio", "anthropic"] {
+        ask(provider, &again);
+    }
+    let requests = server.received();
+    assert_eq!(requests.len(), 12);
+    for (n, request) in requests.iter().enumerate() {
+        // What was called in every turn so far, each by an id of its own.
+        let (called, answered) = ids(&request.body);
+        let distinct: std::collections::BTreeSet<_> = called.iter().collect();
+        assert_eq!((called.len(), distinct.len()), (n.div_ceil(2), n.div_ceil(2)), "{n}: {called:?}");
+        assert_eq!(called, answered, "{n}");
+        let is_nine = |id: &String| id.len() == 9 && id.bytes().all(|b| b.is_ascii_alphanumeric());
+        assert!(request.body["model"] != "m-mistral" || called.iter().all(is_nine), "{n}: {called:?}");
+    }
+    // A question later, the older calls are called the same: what a server keeps of them stays good.
+    let of = |n: usize| ids(&requests[n].body).0;
+    assert_eq!(of(5)[..1], of(11)[..1]);
 }
 
 #[test]

@@ -22,7 +22,7 @@ use crate::domain::conversation::{Failure, ToolStatus, Turn, TurnStatus, Usage};
 use crate::domain::passage::sha256_hex;
 use crate::domain::safe_text;
 use crate::proposal::Proposal;
-use crate::providers::{Event, Receipts, ToolChoice, leave_out};
+use crate::providers::{Event, Receipts, ToolChoice, leave_out, tokens};
 use crate::tools::{Material, Outcome, Seen, ToolError};
 use stream::Stream;
 
@@ -159,7 +159,8 @@ impl Driver {
         self.drop_oldest();
         let kept = self.machine.kept();
         let request = request::request(&self.setup, self.machine.items(), kept, choice);
-        if let Err(failure) = self.setup.purse.allow(&request) {
+        let tokens = tokens::of(&request, &self.setup.provider.body(&request));
+        if let Err(failure) = self.setup.purse.allow(&request, tokens) {
             self.refused = Some(failure);
         } else if !self.cancel.is_cancelled() {
             let witness = Arc::new(self.receipts.of(self.setup.witness.clone()));
@@ -680,7 +681,7 @@ mod tests {
     async fn the_purse_is_asked_before_the_text_goes_inline_too() {
         struct Once(Mutex<u32>);
         impl Purse for Once {
-            fn allow(&self, _: &Request) -> Result<(), Failure> {
+            fn allow(&self, _: &Request, _: u64) -> Result<(), Failure> {
                 let mut asked = self.0.lock().unwrap();
                 *asked += 1;
                 if *asked > 1 { Err(failure()) } else { Ok(()) }
@@ -870,7 +871,7 @@ mod tests {
     struct OneRequest;
 
     impl Purse for OneRequest {
-        fn allow(&self, request: &Request) -> Result<(), Failure> {
+        fn allow(&self, request: &Request, _: u64) -> Result<(), Failure> {
             if request.tools_ran() { Err(failure()) } else { Ok(()) }
         }
     }

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::call_ids::CallIds;
 use super::client::Refusal;
 
 /// What a server takes. The default is what nearly every server that speaks Chat Completions takes, and no more.
@@ -44,6 +45,8 @@ pub struct Abilities {
     pub echo_reasoning: bool,
     /// Chat Completions: it wants `reasoning_details` back within a turn.
     pub echo_details: bool,
+    /// Chat Completions: the ids of calls that it takes.
+    pub call_ids: CallIds,
     /// It searches the web itself where that is offered to the model.
     pub web_search: bool,
     /// Tokens that its model holds, where that is known. Ollama is told; it would otherwise cut the beginning off.
@@ -68,6 +71,7 @@ impl Default for Abilities {
             encrypted_reasoning: false,
             echo_reasoning: false,
             echo_details: false,
+            call_ids: CallIds::Any,
             web_search: false,
             context: None,
         }
@@ -168,6 +172,11 @@ impl Abilities {
             };
             self.tool_choice = form;
             return again(why);
+        }
+        // Mistral, and templates of its models: `Tool call IDs should be alphanumeric strings with length 9!`
+        if sent("messages") && self.call_ids != CallIds::Nine && refusal.says(&["length of 9", "length 9"]) {
+            self.call_ids = CallIds::Nine;
+            return again("The server takes ids of nine letters and digits alone: asking with such.");
         }
         if sent("thinking") && !self.adaptive_thinking && names("adaptive") {
             self.adaptive_thinking = true;
@@ -274,6 +283,19 @@ mod tests {
             assert_eq!(can.learn(&refused(said), &body), Some(Lesson::NoTools), "{said}");
             assert!(!can.tools);
             assert_eq!(Abilities::default().learn(&refused(said), &json!({})), None, "none were offered");
+        }
+    }
+
+    #[test]
+    fn a_server_that_wants_nine_letters_in_an_id_gets_them_from_then_on() {
+        for said in [
+            "Tool call id was forced-1 but must be a-z, A-Z, 0-9, with a length of 9.",
+            "Tool call IDs should be alphanumeric strings with length 9!",
+        ] {
+            let mut can = Abilities::default();
+            let body = json!({ "messages": [] });
+            assert!(matches!(can.learn(&refused(said), &body), Some(Lesson::Again(_))), "{said}");
+            assert_eq!((can.call_ids, can.learn(&refused(said), &body)), (CallIds::Nine, None));
         }
     }
 

@@ -746,7 +746,8 @@ mod tests {
         let mut request = request();
         request.items.insert(0, Item::Author("Hello".into()));
         request.items.insert(1, Item::Persona("Good day".into()));
-        (request.fresh, request.previous_response_id) = (2, Some("resp_0".into()));
+        (request.question, request.fresh) = (2, 2);
+        request.previous_response_id = Some("resp_0".into());
         for (status, body, stateful) in [
             (
                 404,

@@ -38,6 +38,23 @@ const ENDS: [&str; 3] = ["<|end|>", "<|return|>", "<|call|>"];
 /// Tokens that mean nothing by themselves.
 const STRAY: [&str; 3] = [MESSAGE, "<|constrain|>", "<|im_end|>"];
 
+/// What the head of a Harmony message is made of, beside the tool that it goes to.
+const HEAD: [&str; 13] = [
+    "assistant",
+    "system",
+    "developer",
+    "user",
+    "tool",
+    "analysis",
+    "commentary",
+    "final",
+    "json",
+    "code",
+    "start",
+    "channel",
+    "constrain",
+];
+
 /// Longest head of a Harmony message; what is longer is none.
 const MAX_HEAD: usize = 200;
 /// Longest call that is read from text; what is longer is words.
@@ -82,13 +99,14 @@ impl Speech {
         while self.step(out) {}
     }
 
-    /// Ends the text. Half a tag and half a call are words.
+    /// Ends the text. Half a tag and half a call are words, and so is a mark of the Harmony format that no head follows.
     pub fn finish(&mut self, out: &mut Vec<Said>) {
         let rest = std::mem::take(&mut self.held);
         match self.state {
             State::Words | State::Call(_) => self.words(&rest, out),
             // What ends the message is often taken for the end of the answer, and not sent.
             State::ToTool(_) => self.tell_tool(&rest, out),
+            State::Head if !is_half_head(&rest) => self.words(&rest, out),
             State::Tagged | State::Channel | State::Head => {}
         }
         self.state = State::Words;
@@ -197,6 +215,7 @@ impl Speech {
             self.state = State::Words;
             let mark = if self.held.starts_with(START) { START } else { CHANNEL };
             self.held.drain(..mark.len());
+            self.words(mark, out);
             return true;
         }
         false
@@ -265,6 +284,14 @@ impl Speech {
         self.within_line = !words.ends_with(['\n', '\r']);
         out.push(Said::Words(words.to_owned()));
     }
+}
+
+/// Whether this is the beginning of a Harmony message's head and no words about one: `<|start|>assistant<|channel|>comm`.
+fn is_half_head(text: &str) -> bool {
+    let after = [START, CHANNEL].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(text);
+    let known = |word: &str| word.starts_with("to=") || HEAD.iter().any(|whole| whole.starts_with(word));
+    let mut words = after.split(|c: char| c.is_whitespace() || "<|>".contains(c));
+    !after.starts_with(char::is_whitespace) && words.all(known)
 }
 
 /// The tool in the head of a Harmony message: `<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>`, also with the tool before the channel.
@@ -379,6 +406,16 @@ mod tests {
             ),
             ("Mira.<|channel|>commentary", vec![words("Mira.")]),
             ("Mira.<|im_end|>", vec![words("Mira.")]),
+            (
+                "Mira.<|start|>assistant<|channel|>commentary to=functions.look <|constrain|>js",
+                vec![words("Mira.")],
+            ),
+            (
+                "The token <|start|> begins a message and these last words matter.",
+                vec![words("The token <|start|> begins a message and these last words matter.")],
+            ),
+            ("It is <|channel|>", vec![words("It is ")]),
+            ("Write <|channel|>Final, please.", vec![words("Write <|channel|>Final, please.")]),
         ];
         for (text, expected) in cases {
             for size in [1, 2, 3, 7, 1000] {

@@ -5,6 +5,9 @@
 //! between 14 % too low (Finnish) and 10 % too high (French). Older vocabularies take up to a third more for scripts other than Latin. The server's own count replaces it as soon as
 //! there is one.
 
+use serde_json::Value;
+
+use super::plain::{Part, parts};
 use super::{Item, Request};
 
 /// Tokens that a message has beside its words: who says it, and where it begins and ends.
@@ -31,17 +34,41 @@ pub fn estimate(text: &str) -> u64 {
     hundredths.div_ceil(WHOLE)
 }
 
-/// Estimates the tokens of a whole request as the server bills them: what it remembers by itself counts too.
+/// Estimates the tokens of a request as the server bills them: what `body` says, and what the server remembers by itself.
+pub fn of(request: &Request, body: &Value) -> u64 {
+    let Some(parts) = parts(body) else { return of_request(request) };
+    let tools = body.get("tools").and_then(Value::as_array).into_iter().flatten();
+    let said = parts.iter().map(|part| match part {
+        Part::System(words) | Part::Author(words) | Part::Model(words) => MESSAGE + estimate(words),
+        Part::Thought(words) => estimate(words),
+        Part::Call { name, arguments } => MESSAGE + estimate(name) + estimate(arguments),
+        Part::Output { output, .. } => MESSAGE + estimate(output),
+    });
+    said.sum::<u64>() + tools.map(|tool| estimate(&tool.to_string())).sum::<u64>() + remembered(request, body)
+}
+
+/// Estimates the tokens that a server adds by itself: what it has of the conversation where `body` continues from a response.
+pub fn remembered(request: &Request, body: &Value) -> u64 {
+    let continues = body.get("previous_response_id").is_some_and(Value::is_string);
+    let known = if continues { request.items.get(..request.fresh) } else { None };
+    of_items(known.unwrap_or_default())
+}
+
+/// Estimates the tokens of all that a request holds, where no body says what of it is sent.
 pub fn of_request(request: &Request) -> u64 {
     let tools: u64 = request.tools.iter().map(|tool| estimate(&tool.to_string())).sum();
-    let said = request.items.iter().map(|item| match item {
+    MESSAGE + estimate(&request.instructions) + tools + of_items(&request.items)
+}
+
+fn of_items(items: &[Item]) -> u64 {
+    let said = items.iter().map(|item| match item {
         Item::Context(words) | Item::Author(words) | Item::Persona(words) => MESSAGE + estimate(words),
         Item::Call { name, arguments, .. } => MESSAGE + estimate(name) + estimate(arguments),
         Item::Output { output, .. } => MESSAGE + estimate(output),
         // The same words and calls follow in plain form; encrypted reasoning is no text.
         Item::Raw(_) => 0,
     });
-    MESSAGE + estimate(&request.instructions) + tools + said.sum::<u64>()
+    said.sum()
 }
 
 /// Counts a text that arrives in pieces, and holds no more than a few thousand characters of it.

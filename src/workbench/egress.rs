@@ -161,7 +161,7 @@ impl Ledgered {
                 // The words of a check are the program's.
                 let is_turn = self.purpose == Purpose::Turn;
                 let author = if is_turn { said_by_author(request, &leaves) } else { Said::default() };
-                (self.purpose, request.model.as_str(), author, Some(tokens::of_request(request)))
+                (self.purpose, request.model.as_str(), author, Some(tokens::of(request, &body)))
             }
             Carried::Nothing => (Purpose::Models, "", Said::default(), None),
             Carried::Texts { model, texts } => {

@@ -8,6 +8,8 @@ mod killed;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde_json::Value;
+
 use crate::agent::{Purse, TurnSetup, first_request};
 use crate::config::money::Budget;
 use crate::domain::conversation::{Failure, FailureKind, Usage};
@@ -112,7 +114,8 @@ impl Workbench {
         if provider == OFFLINE || !standing.budget.is_set() {
             return None;
         }
-        let Some(cost) = self.estimate(setup, &first_request(setup)).cost else {
+        let request = first_request(setup);
+        let Some(cost) = self.estimate(setup, &request, &setup.provider.body(&request)).cost else {
             // A budget that refuses says so itself.
             return (!standing.budget.refuses_unknown()).then(|| format!(
                 "The price of {model} is not known, so the budget can't be checked. Name it in config.toml under [prices.\"{model}\"].",
@@ -130,10 +133,10 @@ impl Workbench {
         })
     }
 
-    /// Returns what `request`, the next one of a turn, would cost.
-    pub(super) fn estimate(&self, setup: &TurnSetup, request: &Request) -> Estimate {
+    /// Returns what `request`, the next one of a turn, would cost with this body.
+    pub(super) fn estimate(&self, setup: &TurnSetup, request: &Request, body: &Value) -> Estimate {
         let prices = self.prices(setup.provider.name(), &setup.model);
-        estimate(prices, request)
+        estimate(prices, request, tokens::of(request, body))
     }
 
     /// Returns who knows what a turn may spend.
@@ -188,8 +191,7 @@ impl Workbench {
     }
 }
 
-fn estimate(prices: Option<Prices>, request: &Request) -> Estimate {
-    let input_tokens = tokens::of_request(request);
+fn estimate(prices: Option<Prices>, request: &Request, input_tokens: u64) -> Estimate {
     let output_tokens = request.options.max_output_tokens.map_or(EXPECTED_OUTPUT, u64::from);
     let usage =
         Usage { input_tokens: Some(input_tokens), output_tokens: Some(output_tokens), ..Usage::default() };
@@ -399,13 +401,13 @@ impl Till {
 }
 
 impl Purse for Till {
-    fn allow(&self, request: &Request) -> Result<(), Failure> {
-        let next = estimate(self.prices.clone(), request).cost;
+    fn allow(&self, request: &Request, tokens: u64) -> Result<(), Failure> {
+        let next = estimate(self.prices.clone(), request, tokens).cost;
         // Where there is no room on the flex tier, the same request is sent on the default tier.
         let default = |next: f64| {
             let mut request = request.clone();
             request.options.service_tier = None;
-            estimate(self.prices.clone(), &request).cost.map_or(next, |default| default.max(next))
+            estimate(self.prices.clone(), &request, tokens).cost.map_or(next, |default| default.max(next))
         };
         let is_flex = request.options.service_tier.as_deref() == Some("flex");
         self.may_spend(if is_flex { next.map(default) } else { next })
@@ -445,6 +447,9 @@ mod tests {
             ..Request::default()
         }
     }
+
+    /// Tokens of [`request`].
+    const ONE: u64 = 20;
 
     fn used(input: u64, output: u64) -> Usage {
         Usage { input_tokens: Some(input), output_tokens: Some(output), ..Usage::default() }
@@ -519,11 +524,11 @@ mod tests {
         assert!(standing.warns());
         assert_eq!((standing.month.responses, standing.month.unpriced), (2, 1));
         assert_eq!(standing.words(), "at least $0.65 of $0.65 this month, 1 request of unknown cost");
-        let refused = purse(&other).allow(&request(None)).unwrap_err();
+        let refused = purse(&other).allow(&request(None), ONE).unwrap_err();
         assert_eq!(refused.kind, FailureKind::Work);
         assert!(refused.message.contains("Nothing more was sent."), "{refused:?}");
         assert!(refused.hint.contains("`refuse` under [budget] in") && refused.hint.contains("config.toml"));
-        assert_eq!(purse(&first).allow(&request(None)), Ok(()));
+        assert_eq!(purse(&first).allow(&request(None), ONE), Ok(()));
     }
 
     #[test]
@@ -531,15 +536,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let bench = bench(folder.path(), "[budget]\nper_turn = 0.005\n");
         let purse = purse(&bench);
-        assert_eq!(purse.allow(&request(None)), Ok(()));
+        assert_eq!(purse.allow(&request(None), ONE), Ok(()));
         spends(&bench, &on(used(0, 1_000), None));
-        assert_eq!(purse.allow(&request(None)), Ok(()));
+        assert_eq!(purse.allow(&request(None), ONE), Ok(()));
         spends(&bench, &on(used(0, 1_000), None));
-        let refused = purse.allow(&request(None)).unwrap_err();
+        let refused = purse.allow(&request(None), ONE).unwrap_err();
         assert!(refused.message.contains("has cost $0.0040"), "{refused:?}");
         assert!(refused.hint.contains("`per_turn`"), "{refused:?}");
         let other = bench.purse(&TurnId::new("t-2"), "openai", "gpt-5-mini", None);
-        assert_eq!(other.allow(&request(None)), Ok(()), "another question");
+        assert_eq!(other.allow(&request(None), ONE), Ok(()), "another question");
     }
 
     #[test]
@@ -565,7 +570,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let asks = |provider: &str, settings: &str| {
             let bench = bench(folder.path(), settings);
-            bench.purse(&TurnId::new("t-1"), provider, "brand-new", None).allow(&request(None))
+            bench.purse(&TurnId::new("t-1"), provider, "brand-new", None).allow(&request(None), ONE)
         };
         for limit in ["refuse = 100", "per_turn = 100"] {
             let refused = asks("openai", &format!("[budget]\n{limit}\n")).unwrap_err();
@@ -603,7 +608,7 @@ mod tests {
         let bench = bench(folder.path(), "[budget]\nrefuse = 0.0015\n");
         let flex = bench.purse(&TurnId::new("t-1"), "openai", "gpt-5-mini", Some("flex"));
         assert!(
-            flex.allow(&request(Some("flex"))).is_err(),
+            flex.allow(&request(Some("flex")), ONE).is_err(),
             "two thousandths of a dollar, if there is no room"
         );
     }
@@ -616,10 +621,10 @@ mod tests {
         assert_eq!(spends(&bench, &on(searched, None)).cost, Some(0.02));
         let folder = tempfile::tempdir().unwrap();
         let bench = self::bench(folder.path(), "[budget]\nrefuse = 0.02\n");
-        assert_eq!(purse(&bench).allow(&request(None)), Ok(()));
+        assert_eq!(purse(&bench).allow(&request(None), ONE), Ok(()));
         let mut searching = request(None);
         searching.options.web_search = true;
-        assert!(purse(&bench).allow(&searching).is_err(), "three of them cost more than that");
+        assert!(purse(&bench).allow(&searching, ONE).is_err(), "three of them cost more than that");
     }
 
     #[test]

@@ -14,8 +14,9 @@ use crate::agent::first_request;
 use crate::domain::conversation::{Failure, FailureKind, ReadTo};
 use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::passage::count_words;
+use crate::providers::plain::{Part, parts};
 use crate::providers::wire::Protocol;
-use crate::providers::{BoxFuture, Carried, Item, Noted, Request, Sending, Witness, tokens};
+use crate::providers::{BoxFuture, Carried, Item, Noted, Sending, Witness, tokens};
 use crate::tools::Registry;
 
 use super::money::Estimate;
@@ -39,7 +40,7 @@ pub struct Peek {
     pub instructions: String,
     /// The context message, if any.
     pub context: Option<String>,
-    /// What is said: conversation and question, as sent.
+    /// What is said, read from the body: conversation, context and question, as sent.
     pub input: String,
     /// Names of the tools on offer.
     pub tools: Vec<String>,
@@ -103,8 +104,8 @@ impl Workbench {
             None => setup.provider.body(&request),
         };
         let previous = ask.session.as_ref().and_then(|session| self.inner.opened.last(session));
-        let estimate = self.estimate(&setup, &request);
-        let remembered = remembered(&request);
+        let estimate = self.estimate(&setup, &request, &body);
+        let remembered = tokens::remembered(&request, &body);
         let fresh = request.items.get(request.fresh..).unwrap_or_default();
         let context = fresh.iter().find_map(|item| match item {
             Item::Context(text) => Some(text.clone()),
@@ -119,7 +120,8 @@ impl Workbench {
             previous,
             is_rebuilt: false,
             destination,
-            input: input(fresh),
+            // The offline reader takes the question alone.
+            input: input(&body).unwrap_or_else(|| format!("User: {}", setup.question)),
             instructions: request.instructions,
             context,
             tools: offered(&setup.registry, &body),
@@ -145,16 +147,6 @@ fn offered(registry: &Registry, body: &Value) -> Vec<String> {
         names.push("web_search (the provider's own; web, not canon)".to_owned());
     }
     names
-}
-
-/// Estimates the tokens that the server has from earlier.
-fn remembered(request: &Request) -> u64 {
-    if request.previous_response_id.is_none() {
-        return 0;
-    }
-    let fresh =
-        Request { items: request.items.get(request.fresh..).unwrap_or_default().to_vec(), ..request.clone() };
-    tokens::of_request(request).saturating_sub(tokens::of_request(&fresh))
 }
 
 /// The bodies that opened the last turn of each conversation, in memory.
@@ -211,14 +203,20 @@ impl Witness for Watch {
     }
 }
 
-/// What is said, for reading: the same words in the same order as in the body.
-fn input(items: &[Item]) -> String {
-    let parts = items.iter().filter_map(|item| match item {
-        Item::Context(_) | Item::Raw(_) => None,
-        Item::Author(text) => Some(format!("User: {text}")),
-        Item::Persona(text) => Some(format!("Assistant: {text}")),
-        Item::Call { name, arguments, .. } => Some(format!("Call: {name} {arguments}")),
-        Item::Output { name, output, .. } => Some(format!("Output of {name}: {output}")),
+/// What a body says, for reading: its words, each and in its order. A text that tells itself who speaks gets no label of ours.
+fn input(body: &Value) -> Option<String> {
+    let label = |who: &str, words: &str| {
+        let tells = ["User: ", "Assistant: "].iter().any(|label| words.starts_with(label));
+        if tells { words.to_owned() } else { format!("{who}: {words}") }
+    };
+    let parts = parts(body)?.into_iter().filter_map(|part| match part {
+        // It has a place of its own.
+        Part::System(_) => None,
+        Part::Author(words) => Some(label("User", words)),
+        Part::Model(words) => Some(format!("Assistant: {words}")),
+        Part::Thought(words) => Some(format!("Thought: {words}")),
+        Part::Call { name, arguments } => Some(format!("Call: {name} {arguments}")),
+        Part::Output { name, output } => Some(format!("Output of {name}: {output}")),
     });
-    parts.collect::<Vec<_>>().join("\n\n")
+    Some(parts.collect::<Vec<_>>().join("\n\n"))
 }

@@ -23,9 +23,36 @@ pub fn arrived(head: &str, raw: &str) -> Result<(), String> {
         take("responses", raw)
     } else if path.ends_with("/chat/completions") {
         take("chat", raw)
+    } else if path.ends_with("/messages") || path.ends_with("/api/chat") {
+        let body: Value = serde_json::from_str(raw).map_err(|e| format!("{e}: {raw}"))?;
+        paired(&body).map_err(|broken| format!("{path}: {broken}\n{body:#}"))
     } else {
         Ok(())
     }
+}
+
+/// Every call of the whole conversation has an id of its own, and one output.
+fn paired(body: &Value) -> Result<(), String> {
+    let (called, answered) = ids(body);
+    let calls: BTreeSet<_> = called.iter().collect();
+    let outputs: BTreeSet<_> = answered.iter().collect();
+    let once = calls.len() == called.len() && outputs.len() == answered.len();
+    if once && calls == outputs { Ok(()) } else { Err(format!("calls {called:?}, outputs {answered:?}")) }
+}
+
+/// Returns the ids of all calls in the messages of a body, and those of all outputs.
+pub fn ids(body: &Value) -> (Vec<String>, Vec<String>) {
+    let (mut called, mut answered) = (vec![], vec![]);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    for message in body["messages"].as_array().into_iter().flatten() {
+        called.extend(message["tool_calls"].as_array().into_iter().flatten().map(|call| text(&call["id"])));
+        answered.extend((message["role"] == "tool").then(|| text(&message["tool_call_id"])));
+        for block in message["content"].as_array().into_iter().flatten() {
+            called.extend((block["type"] == "tool_use").then(|| text(&block["id"])));
+            answered.extend((block["type"] == "tool_result").then(|| text(&block["tool_use_id"])));
+        }
+    }
+    (called, answered)
 }
 
 /// Takes the body of a request to an API by its name: `responses`, `chat`.
@@ -34,7 +61,10 @@ pub fn take(api: &str, raw: &str) -> Result<(), String> {
     let body: Value = serde_json::from_str(raw).map_err(|e| format!("{e}: {raw}"))?;
     let checked = if api == "chat" { schema::chat(&body) } else { schema::responses(&body) };
     let whole = if api == "chat" { answered_in_messages(&body) } else { answered_in_items(&body) };
-    checked.and(whole).map_err(|broken| format!("{api}: {broken}\n{body:#}"))
+    checked
+        .and(whole)
+        .and(if api == "chat" { paired(&body) } else { Ok(()) })
+        .map_err(|broken| format!("{api}: {broken}\n{body:#}"))
 }
 
 /// Every call has one output and every output its call, unless the server has the call already.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::ids::CallId;
 use crate::providers::abilities::{Abilities, Forcing};
+use crate::providers::call_ids::{CallIds, distinct};
 use crate::providers::chat::{Message, said};
 use crate::providers::wire::Protocol;
 use crate::providers::{Item, Options, Request, ToolChoice};
@@ -29,9 +30,10 @@ pub fn body(request: &Request, can: &Abilities) -> Value {
     if options.web_search && can.web_search {
         tools.push(json!({ "type": WEB_SEARCH, "name": "web_search", "max_uses": 3 }));
     }
-    let messages = said(&request.items, Protocol::Anthropic, own);
+    let items = distinct(request, CallIds::Safe);
+    let messages = said(&items, request.question, Protocol::Anthropic, own);
     let forced = own && request.tool_choice != ToolChoice::Auto && can.tool_choice >= Forcing::Required;
-    let thinks = !forced && may_think(&messages, &request.items);
+    let thinks = !forced && may_think(&messages, request);
     let visible = options.max_output_tokens.or(can.output_limit).unwrap_or(MAX_TOKENS);
     let budget = budget(options, can).filter(|_| thinks);
     let mut body = Map::new();
@@ -100,9 +102,8 @@ fn tier(options: &Options, can: &Abilities) -> Option<Value> {
 }
 
 /// Whether thinking may be asked for: a message with calls in the turn that is running has to begin with its thoughts.
-fn may_think(messages: &[Message<'_>], items: &[Item]) -> bool {
-    let question = items.iter().rposition(|i| matches!(i, Item::Author(_))).unwrap_or(0);
-    let called = items[question..].iter().any(|i| matches!(i, Item::Call { .. }));
+fn may_think(messages: &[Message<'_>], request: &Request) -> bool {
+    let called = request.items.iter().skip(request.question).any(|i| matches!(i, Item::Call { .. }));
     let last = messages.iter().rev().find_map(|message| match message {
         Message::Model { calls, raw, .. } if !calls.is_empty() => Some(!raw.is_empty()),
         _ => None,
@@ -121,10 +122,9 @@ fn in_turns(messages: Vec<Message<'_>>) -> Vec<Value> {
                 let words = (!words.trim().is_empty()).then(|| json!({ "type": "text", "text": words }));
                 ("assistant", thoughts.chain(words).chain(calls.into_iter().map(call)).collect())
             }
-            Message::Output { call_id, output, .. } => (
-                "user",
-                vec![json!({ "type": "tool_result", "tool_use_id": safe_id(call_id), "content": output })],
-            ),
+            Message::Output { call_id, output, .. } => {
+                ("user", vec![json!({ "type": "tool_result", "tool_use_id": call_id, "content": output })])
+            }
         };
         match turns.last_mut() {
             Some((before, held)) if *before == role => held.extend(blocks),
@@ -137,14 +137,7 @@ fn in_turns(messages: Vec<Message<'_>>) -> Vec<Value> {
 
 fn call((id, name, arguments): (&CallId, &str, &str)) -> Value {
     let input = serde_json::from_str::<Value>(arguments).ok().filter(Value::is_object);
-    json!({ "type": "tool_use", "id": safe_id(id), "name": name, "input": input.unwrap_or_else(|| json!({})) })
-}
-
-/// An id as the API takes it back: another server may have given it.
-fn safe_id(id: &CallId) -> String {
-    let is_safe = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let safe: String = id.as_str().chars().map(|c| if is_safe(c) { c } else { '_' }).collect();
-    if safe.is_empty() { "call".to_owned() } else { safe }
+    json!({ "type": "tool_use", "id": id, "name": name, "input": input.unwrap_or_else(|| json!({})) })
 }
 
 #[cfg(test)]
@@ -165,6 +158,7 @@ mod tests {
         Request {
             model: "claude".into(),
             instructions: "Be kind.".into(),
+            question: items.iter().rposition(|i| matches!(i, Item::Author(_))).unwrap_or(0),
             items,
             tools: vec![
                 json!({ "type": "function", "name": "look", "description": "Looks.", "parameters": { "type": "object" }, "strict": true }),
@@ -216,6 +210,19 @@ mod tests {
                 "stream": true,
             })
         );
+    }
+
+    #[test]
+    fn two_turns_with_the_same_ids_are_repeated_with_others() {
+        let body = body(&request([turn(), turn(), turn()].concat()), &can());
+        let blocks =
+            || body["messages"].as_array().unwrap().iter().flat_map(|m| m["content"].as_array().unwrap());
+        let of = |kind: &str, field: &str| -> Vec<Value> {
+            blocks().filter(|block| block["type"] == kind).map(|block| block[field].clone()).collect()
+        };
+        assert_eq!(of("tool_use", "id"), ["call_1-2", "call_1-3", "call_1"]);
+        assert_eq!(of("tool_result", "tool_use_id"), of("tool_use", "id"));
+        assert_eq!(of("thinking", "signature").len(), 1, "that of the turn that is running");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::ids::CallId;
 use crate::providers::abilities::{Abilities, Forcing};
+use crate::providers::call_ids::distinct;
 use crate::providers::speech::is_object;
 use crate::providers::wire::Protocol;
 use crate::providers::{Item, Request, ToolChoice, raw};
@@ -102,8 +103,9 @@ pub enum Message<'a> {
 }
 
 /// Gathers items into messages. Calls without an output and outputs without a call are left out, and all of them where no tools are on offer:
-/// servers refuse them then. Raw items are kept of `wire` alone, and only of the turn that is running.
-pub fn said<'a>(items: &'a [Item], wire: Protocol, tools: bool) -> Vec<Message<'a>> {
+/// servers refuse them then. Raw items are kept of `wire` alone, and only of the turn that is running: of what follows the `question`. Ids are
+/// taken to be unique ([`distinct`]).
+pub fn said<'a>(items: &'a [Item], question: usize, wire: Protocol, tools: bool) -> Vec<Message<'a>> {
     let called: HashSet<&CallId> = items
         .iter()
         .filter_map(|i| if let Item::Call { call_id, .. } = i { Some(call_id) } else { None })
@@ -112,7 +114,6 @@ pub fn said<'a>(items: &'a [Item], wire: Protocol, tools: bool) -> Vec<Message<'
         .iter()
         .filter_map(|i| if let Item::Output { call_id, .. } = i { Some(call_id) } else { None })
         .collect();
-    let question = items.iter().rposition(|i| matches!(i, Item::Author(_))).unwrap_or(0);
     let mut messages: Vec<Message<'a>> = vec![];
     for (at, item) in items.iter().enumerate() {
         match item {
@@ -177,26 +178,29 @@ fn messages(request: &Request, can: &Abilities) -> Vec<Value> {
     if !request.instructions.is_empty() {
         messages.push(json!({ "role": "system", "content": request.instructions }));
     }
-    messages.extend(said(&request.items, Protocol::Chat, tools).into_iter().map(|message| match message {
-        Message::User(text) => json!({ "role": "user", "content": text }),
-        Message::Model { words, calls, raw } => {
-            let content = if words.is_empty() { Value::Null } else { words.into() };
-            let mut message = json!({ "role": "assistant", "content": content });
-            if !calls.is_empty() {
-                message["tool_calls"] = calls.into_iter().map(call).collect();
-                for (field, wanted) in
-                    [("reasoning_content", can.echo_reasoning), ("reasoning_details", can.echo_details)]
-                {
-                    let thoughts = raw.iter().filter_map(|r| r.get(field)).next_back();
-                    if let Some(thoughts) = thoughts.filter(|_| wanted) {
-                        message[field] = thoughts.clone();
+    let items = distinct(request, can.call_ids);
+    messages.extend(said(&items, request.question, Protocol::Chat, tools).into_iter().map(|message| {
+        match message {
+            Message::User(text) => json!({ "role": "user", "content": text }),
+            Message::Model { words, calls, raw } => {
+                let content = if words.is_empty() { Value::Null } else { words.into() };
+                let mut message = json!({ "role": "assistant", "content": content });
+                if !calls.is_empty() {
+                    message["tool_calls"] = calls.into_iter().map(call).collect();
+                    for (field, wanted) in
+                        [("reasoning_content", can.echo_reasoning), ("reasoning_details", can.echo_details)]
+                    {
+                        let thoughts = raw.iter().filter_map(|r| r.get(field)).next_back();
+                        if let Some(thoughts) = thoughts.filter(|_| wanted) {
+                            message[field] = thoughts.clone();
+                        }
                     }
                 }
+                message
             }
-            message
-        }
-        Message::Output { call_id, output, .. } => {
-            json!({ "role": "tool", "tool_call_id": call_id, "content": output })
+            Message::Output { call_id, output, .. } => {
+                json!({ "role": "tool", "tool_call_id": call_id, "content": output })
+            }
         }
     }));
     messages
@@ -227,8 +231,8 @@ mod tests {
         Request {
             model: "m".into(),
             instructions: "Be kind.".into(),
+            question: items.iter().rposition(|i| matches!(i, Item::Author(_))).unwrap_or(0),
             items,
-            question: 0,
             fresh: 0,
             previous_response_id: Some("resp_1".into()),
             tools: vec![tool],
@@ -345,6 +349,36 @@ mod tests {
         let echo = body(&asked, &Abilities { echo_reasoning: true, ..Abilities::default() });
         assert_eq!(echo["messages"][6]["reasoning_content"], "new");
         assert!(!echo.to_string().contains("old"));
+    }
+
+    #[test]
+    fn words_of_the_program_in_the_middle_of_a_turn_do_not_end_it() {
+        let thought = Item::Raw(raw::wrap(Protocol::Chat, &json!({ "reasoning_content": "hm" })));
+        let own = Item::Author("The program called `x` itself.".into());
+        let items = vec![Item::Author("One?".into()), thought, call_item("c-1", "{}"), output("c-1"), own];
+        let asked = Request { question: 0, ..request(items) };
+        let echo = body(&asked, &Abilities { echo_reasoning: true, ..Abilities::default() });
+        assert_eq!(echo["messages"][2]["reasoning_content"], "hm");
+    }
+
+    #[test]
+    fn ids_are_unique_over_all_turns_and_of_the_form_that_a_server_takes() {
+        let turn = || [Item::Author("?".into()), call_item("forced-1", "{}"), output("forced-1")];
+        let asked = request([turn(), turn()].concat());
+        let ids = |can: &Abilities| -> Vec<String> {
+            let messages = body(&asked, can)["messages"].clone();
+            let of = |message: &Value| {
+                let id = message.get("tool_call_id").or_else(|| message["tool_calls"][0].get("id"));
+                id.and_then(Value::as_str).map(str::to_owned)
+            };
+            messages.as_array().unwrap().iter().filter_map(of).collect()
+        };
+        assert_eq!(ids(&Abilities::default()), ["forced-1-2", "forced-1-2", "forced-1", "forced-1"]);
+        let mistral = crate::providers::presets::named("mistral").unwrap().abilities;
+        let nine = ids(&mistral);
+        assert!(nine.iter().all(|id| id.len() == 9 && id.bytes().all(|b| b.is_ascii_alphanumeric())));
+        assert!(nine[0] == nine[1] && nine[2] == nine[3] && nine[0] != nine[2], "{nine:?}");
+        assert_eq!(ids(&mistral), nine);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The calls of one answer, put together from fragments by servers that agree neither on ids nor on indexes.
 //!
-//! A fragment belongs to the call with its id; else to the one that its index was last bound to; else to the latest. A call that was cut is
-//! never given out. What a server calls a tool is cleaned to the name of one on offer where that is certain.
+//! A fragment belongs to the call with its id; else to the one that its index was last bound to; else to the latest; and never to one that was over before.
+//! No two calls have the same id here, whatever the server says. A call that was cut is never given out. What a server calls a tool is cleaned to the name of one on offer where that is certain.
 
 use serde_json::Value;
 
@@ -38,6 +38,17 @@ impl<'a> Fragment<'a> {
     }
 }
 
+/// How much can be known of the call that an answer ended with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Last {
+    /// The server said that the answer is whole: what is no JSON is the model's own mistake, and the tool says so.
+    Whole,
+    /// The server ended the answer without a reason: what is no JSON was cut. Nothing at all is a call without arguments.
+    Unsaid,
+    /// It was cut off.
+    Cut,
+}
+
 /// The calls so far.
 #[derive(Debug)]
 pub struct Calls {
@@ -53,6 +64,8 @@ struct Open {
     call_id: CallId,
     name: String,
     arguments: String,
+    /// Its name came again after whole arguments: what follows may be another call of the same tool.
+    named_again: bool,
 }
 
 impl Calls {
@@ -74,30 +87,59 @@ impl Calls {
     /// Takes a fragment.
     pub fn take(&mut self, fragment: Fragment<'_>, out: &mut Vec<Event>) {
         let name = fragment.name.map(|name| self.offered.clean(name));
-        let at = self.find(&fragment, name.as_deref()).unwrap_or_else(|| {
-            let id = fragment.id.map(str::to_owned);
-            let call_id = id.clone().unwrap_or_else(|| format!("call_{}", ulid::Ulid::generate()));
-            self.open.push(Open {
-                id,
-                call_id: CallId::new(call_id),
-                name: String::new(),
-                arguments: String::new(),
-            });
-            self.open.len() - 1
-        });
+        let at = self.find(&fragment, name.as_deref()).unwrap_or_else(|| self.begin(fragment.id));
+        self.fill(at, fragment, name, out);
+    }
+
+    /// Takes a call that comes in one piece: it is one of its own whatever its id and index.
+    pub fn take_whole(&mut self, fragment: Fragment<'_>, out: &mut Vec<Event>) {
+        let name = fragment.name.map(|name| self.offered.clean(name));
+        let at = self.begin(fragment.id);
+        self.fill(at, Fragment { index: None, ..fragment }, name, out);
+    }
+
+    /// Begins a call, with an id that no other has: servers give several calls the same.
+    fn begin(&mut self, id: Option<&str>) -> usize {
+        let call_id = self.unused(id);
+        let id = id.map(str::to_owned);
+        let (name, arguments) = (String::new(), String::new());
+        self.open.push(Open { id, call_id, name, arguments, named_again: false });
+        self.open.len() - 1
+    }
+
+    fn unused(&self, id: Option<&str>) -> CallId {
+        let Some(id) = id else { return CallId::new(format!("call_{}", ulid::Ulid::generate())) };
+        let copies = (2..).map(|copy| format!("{id}-{copy}"));
+        let mut names = std::iter::once(id.to_owned()).chain(copies).map(CallId::new);
+        let unused = names.find(|name| self.open.iter().all(|call| call.call_id != *name));
+        unused.unwrap_or_else(|| CallId::new(id))
+    }
+
+    fn fill(
+        &mut self,
+        mut at: usize,
+        fragment: Fragment<'_>,
+        mut name: Option<String>,
+        out: &mut Vec<Event>,
+    ) {
+        if self.open[at].begins_anew(&fragment) {
+            name = name.or_else(|| Some(self.open[at].name.clone()));
+            at = self.begin(self.open[at].id.clone().as_deref());
+        } else if name.is_some() && is_object(&self.open[at].arguments) {
+            self.open[at].named_again = true;
+        }
         if let Some(index) = fragment.index {
             self.bound.retain(|(bound, _)| *bound != index);
             self.bound.push((index, at));
         }
+        let call = &self.open[at];
+        let is_blank = call.id.is_none() && call.name.is_empty() && call.arguments.is_empty();
+        if let Some(id) = fragment.id.filter(|_| is_blank) {
+            let call_id = self.unused(Some(id));
+            (self.open[at].id, self.open[at].call_id) = (Some(id.to_owned()), call_id);
+        }
         let offered = &self.offered;
         let call = &mut self.open[at];
-        if call.id.is_none()
-            && call.name.is_empty()
-            && call.arguments.is_empty()
-            && let Some(id) = fragment.id
-        {
-            (call.id, call.call_id) = (Some(id.to_owned()), CallId::new(id));
-        }
         if let Some(name) = name {
             let was_empty = call.name.is_empty();
             if was_empty {
@@ -118,33 +160,50 @@ impl Calls {
 
     /// The call that a fragment belongs to; `None`: a new one.
     fn find(&self, fragment: &Fragment<'_>, name: Option<&str>) -> Option<usize> {
-        let by_id = |id: &str| self.open.iter().position(|call| call.id.as_deref() == Some(id));
         let by_index = |index: u64| self.bound.iter().find(|(bound, _)| *bound == index).map(|(_, at)| *at);
         let latest = self.open.len().checked_sub(1);
-        if let Some(id) = fragment.id {
-            if let Some(at) = by_id(id) {
-                return Some(at);
-            }
-            let at = fragment.index.and_then(by_index)?;
+        let bound = fragment.index.and_then(by_index);
+        let at = if let Some(id) = fragment.id {
+            let has_it = |at: &usize| self.open[*at].id.as_deref() == Some(id);
+            let same = bound.filter(has_it).or_else(|| (0..self.open.len()).rev().find(has_it));
+            let Some(at) = same else {
+                let call = &self.open[bound?];
+                // Some servers give every piece an id of its own; a call of its own would have a name.
+                let is_more = name.is_none() && !call.name.is_empty();
+                let is_blank = call.id.is_none() && call.name.is_empty();
+                return bound.filter(|_| is_more || is_blank);
+            };
+            // A name with an index that is new begins a call, also where all calls have one id.
+            let has_another =
+                |index| bound.is_none() && self.bound.iter().any(|(i, of)| *of == at && *i != index);
             let call = &self.open[at];
-            // Some servers give every piece an id of its own; a call of its own would have a name.
-            let is_more = name.is_none() && !call.name.is_empty();
-            let is_blank = call.id.is_none() && call.name.is_empty();
-            return (is_more || is_blank).then_some(at);
-        }
-        let at = match fragment.index {
-            Some(index) => by_index(index).or(if name.is_some() { None } else { latest }),
-            None => latest,
-        }?;
+            let is_open = !call.arguments.trim().is_empty() && !is_object(&call.arguments);
+            if name.is_some() && !call.name.is_empty() && !is_open && fragment.index.is_some_and(has_another)
+            {
+                return None;
+            }
+            at
+        } else {
+            match fragment.index {
+                Some(_) => bound.or(if name.is_some() { None } else { latest }),
+                None => latest,
+            }?
+        };
         let begins_another = name.is_some_and(|name| self.open[at].is_over_before(name, fragment, self));
         (!begins_another).then_some(at)
     }
 
-    /// Ends the answer: gives the calls that are whole. `cut`: the answer was cut off, so that what is no JSON was cut, too; else it is the
-    /// model's own mistake, and the tool says so.
-    pub fn finish(&mut self, cut: bool, out: &mut Vec<Event>) {
-        for mut call in std::mem::take(&mut self.open) {
-            if call.arguments.trim().is_empty() && !cut {
+    /// Ends the answer: gives the calls that are whole.
+    pub fn finish(&mut self, last: Last, out: &mut Vec<Event>) {
+        let all = std::mem::take(&mut self.open);
+        // A head whose tail came with another index is no call without arguments.
+        let is_head = |call: &Open| {
+            let is_tail = |other: &Open| other.is_like(call) && !other.arguments.trim().is_empty();
+            call.id.is_some() && call.arguments.trim().is_empty() && all.iter().any(is_tail)
+        };
+        let heads: Vec<bool> = all.iter().map(is_head).collect();
+        for (mut call, _) in all.into_iter().zip(heads).filter(|(_, is_head)| !is_head) {
+            if call.arguments.trim().is_empty() && last != Last::Cut {
                 "{}".clone_into(&mut call.arguments);
             }
             if let Ok(Value::String(inner)) = serde_json::from_str::<Value>(&call.arguments)
@@ -152,7 +211,7 @@ impl Calls {
             {
                 call.arguments = inner;
             }
-            if cut && !is_object(&call.arguments) {
+            if last != Last::Whole && !is_object(&call.arguments) {
                 continue;
             }
             out.push(Event::Call { call_id: call.call_id, name: call.name, arguments: call.arguments });
@@ -176,6 +235,17 @@ impl Open {
             _ => return false,
         };
         is_object(&more) && is_object(&self.arguments) && !same(&more, &self.arguments)
+    }
+
+    /// Whether a server calls both the same, id and tool.
+    fn is_like(&self, other: &Self) -> bool {
+        (&self.id, &self.name) == (&other.id, &other.name)
+    }
+
+    /// Whether a fragment opens other arguments than those that were whole when the name came again.
+    fn begins_anew(&self, fragment: &Fragment<'_>) -> bool {
+        let Some(Value::String(more)) = fragment.arguments else { return false };
+        self.named_again && more.trim_start().starts_with('{') && !same(more, &self.arguments)
     }
 
     /// Adds to the arguments; returns what was added.
@@ -227,7 +297,7 @@ mod tests {
     }
 
     /// The calls that chunks of `tool_calls` come to, as `id name arguments`; a minted id is `*`.
-    fn calls(chunks: &[Value], cut: bool) -> Vec<String> {
+    fn calls(chunks: &[Value], last: Last) -> Vec<String> {
         let (mut calls, mut out) = (Calls::new(&request()), vec![]);
         for chunk in chunks {
             let all = chunk.as_array().unwrap();
@@ -236,10 +306,10 @@ mod tests {
             }
         }
         out.clear();
-        calls.finish(cut, &mut out);
+        calls.finish(last, &mut out);
         let shown = out.into_iter().map(|event| match event {
             Event::Call { call_id, name, arguments } => {
-                let id = if call_id.as_str().starts_with("call_0") { "*" } else { call_id.as_str() };
+                let id = if call_id.as_str().starts_with("call_01") { "*" } else { call_id.as_str() };
                 format!("{id} {name} {arguments}")
             }
             other => panic!("{other:?}"),
@@ -312,6 +382,15 @@ mod tests {
                 vec!["a look {\"x\":1}"],
             ),
             (
+                "the tail has another index than the head, and its id and name",
+                vec![
+                    json!([piece(s("a"), 0.into(), s("look"), s(""))]),
+                    json!([piece(s("a"), 1.into(), s("look"), s("{\"x\":"))]),
+                    json!([piece(s("a"), 2.into(), s("look"), s("1}"))]),
+                ],
+                vec!["a-2 look {\"x\":1}"],
+            ),
+            (
                 "an id for every piece",
                 vec![
                     json!([piece(s("a"), 0.into(), s("look"), s("{"))]),
@@ -349,6 +428,63 @@ mod tests {
                 vec!["a look {\"x\":1}"],
             ),
             (
+                "one id for two tools in one chunk",
+                vec![json!([
+                    piece(s("call_0"), 0.into(), s("look"), s("{\"x\":1}")),
+                    piece(s("call_0"), 1.into(), s("search_codex"), s("{\"y\":1}")),
+                ])],
+                vec!["call_0 look {\"x\":1}", "call_0-2 search_codex {\"y\":1}"],
+            ),
+            (
+                "one id and one index for two calls of a tool, as objects",
+                vec![
+                    json!([piece(s("call_0"), 0.into(), s("look"), json!({ "x": 1 }))]),
+                    json!([piece(s("call_0"), 0.into(), s("look"), json!({ "x": 2 }))]),
+                ],
+                vec!["call_0 look {\"x\":1}", "call_0-2 look {\"x\":2}"],
+            ),
+            (
+                "one id for two calls of a tool, whose arguments follow by their indexes",
+                vec![
+                    json!([piece(s("call_0"), 0.into(), s("look"), s(""))]),
+                    json!([piece(s("call_0"), 1.into(), s("look"), s(""))]),
+                    json!([piece(N, 0.into(), N, s("{\"x\":1}"))]),
+                    json!([piece(s("call_0"), 1.into(), N, s("{\"x\":2}"))]),
+                ],
+                vec!["call_0 look {\"x\":1}", "call_0-2 look {\"x\":2}"],
+            ),
+            (
+                "one id and one index, one after another in pieces",
+                vec![
+                    json!([piece(s("call_0"), 0.into(), s("look"), s(""))]),
+                    json!([piece(N, 0.into(), N, s("{\"x\":1}"))]),
+                    json!([piece(s("call_0"), 0.into(), s("search_codex"), s(""))]),
+                    json!([piece(N, 0.into(), N, s("{\"y\":"))]),
+                    json!([piece(s("call_0"), 0.into(), N, s("1}"))]),
+                ],
+                vec!["call_0 look {\"x\":1}", "call_0-2 search_codex {\"y\":1}"],
+            ),
+            (
+                "the name in every piece, with an id, an index that is right and an end without arguments",
+                vec![
+                    json!([piece(s("a"), 0.into(), s("look"), s("{\"x\":"))]),
+                    json!([piece(s("a"), 0.into(), s("look"), s("1}"))]),
+                    json!([piece(s("a"), 0.into(), s("look"), s(""))]),
+                ],
+                vec!["a look {\"x\":1}"],
+            ),
+            (
+                "one id and one index for two calls of a tool in pieces",
+                vec![
+                    json!([piece(s("call_0"), 0.into(), s("look"), s(""))]),
+                    json!([piece(N, 0.into(), N, s("{\"x\":1}"))]),
+                    json!([piece(s("call_0"), 0.into(), s("look"), s(""))]),
+                    json!([piece(N, 0.into(), N, s("{\"x\":"))]),
+                    json!([piece(N, 0.into(), N, s("2}"))]),
+                ],
+                vec!["call_0 look {\"x\":1}", "call_0-2 look {\"x\":2}"],
+            ),
+            (
                 "encoded twice",
                 vec![json!([piece(s("a"), 0.into(), s("look"), s("\"{\\\"x\\\":1}\""))])],
                 vec!["a look {\"x\":1}"],
@@ -363,16 +499,17 @@ mod tests {
             ),
         ];
         for (name, chunks, expected) in cases {
-            assert_eq!(calls(&chunks, false), expected, "{name}");
+            assert_eq!(calls(&chunks, Last::Whole), expected, "{name}");
         }
     }
 
     #[test]
     fn what_was_cut_is_never_run_and_what_the_model_garbled_is() {
         let open = [json!([piece("a".into(), 0.into(), "look".into(), "{\"x\":".into())])];
-        assert!(calls(&open, true).is_empty());
-        assert_eq!(calls(&open, false), ["a look {\"x\":"]);
+        assert!(calls(&open, Last::Cut).is_empty() && calls(&open, Last::Unsaid).is_empty());
+        assert_eq!(calls(&open, Last::Whole), ["a look {\"x\":"]);
         let begun = [json!([piece("a".into(), 0.into(), "look".into(), "".into())])];
-        assert!(calls(&begun, true).is_empty());
+        assert!(calls(&begun, Last::Cut).is_empty());
+        assert_eq!(calls(&begun, Last::Unsaid), ["a look {}"], "an end without a reason is one");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::calls::{Calls, Fragment};
+use super::calls::{Calls, Fragment, Last};
 use crate::domain::conversation::Usage;
 use crate::providers::voice::Voice;
 use crate::providers::{Event, Request};
@@ -84,20 +84,32 @@ impl Gathering {
         }
     }
 
+    /// An element of a `tool_calls` that is a call of its own, in one piece.
+    pub fn whole_call(&mut self, call: &Value) {
+        if call.is_object() {
+            self.calls.take_whole(Fragment::of(call, None), &mut self.events);
+        }
+    }
+
     /// A call that arrives in one piece.
     pub fn fragment(&mut self, fragment: Fragment<'_>) {
         self.calls.take(fragment, &mut self.events);
     }
 
-    /// Ends the answer. `truncated`: why it is not whole. `cut`: what is open can't be trusted to be whole.
-    pub fn finish(&mut self, truncated: Option<String>, cut: bool) {
+    /// Ends the answer. `truncated`: why it is not whole. `unsaid`: it ended without a reason.
+    pub fn finish(&mut self, truncated: Option<String>, unsaid: bool) {
         self.voice.end_part(&mut self.events);
         let written = self.voice.written();
         let had_calls = !self.calls.is_empty() || !written.is_empty();
         if self.calls.is_empty() {
             self.events.extend(written);
         }
-        self.calls.finish(cut || truncated.is_some(), &mut self.events);
+        let last = match truncated {
+            Some(_) => Last::Cut,
+            None if unsaid => Last::Unsaid,
+            None => Last::Whole,
+        };
+        self.calls.finish(last, &mut self.events);
         let only_thoughts = self.voice.only_thought() && !had_calls;
         let truncated = truncated.or_else(|| only_thoughts.then(|| ONLY_THOUGHTS.to_owned()));
         self.events.push(Event::Finished { usage: self.usage, truncated });

@@ -152,7 +152,7 @@ impl Chunks {
             Some("content_filter") => Some("content filter".to_owned()),
             _ => None,
         };
-        let cut = self.finished.is_none();
+        let unsaid = self.finished.is_none();
         let thoughts = self.thoughts.take().filter(|thoughts| !thoughts.is_empty());
         let thoughts = thoughts.map(|thoughts| json!({ "reasoning_content": thoughts }));
         let details = self.details.take().and_then(Details::whole);
@@ -161,7 +161,7 @@ impl Chunks {
         for item in thoughts.into_iter().chain(details) {
             before.push(Event::Item(raw::wrap(Protocol::Chat, &item)));
         }
-        self.answer.finish(truncated, cut);
+        self.answer.finish(truncated, unsaid);
         self.answer.put_before(before);
         Progress::Ended
     }
@@ -304,6 +304,11 @@ mod tests {
         let open = call("{\"x\":");
         assert_eq!(heard(&[&open, length]), ["CallStarted", "CallArguments", "finished None length"]);
         assert_eq!(heard(&[&open, "[DONE]"]), ["CallStarted", "CallArguments", "finished None "]);
+        // An end is an end without a reason, too, and no arguments are none.
+        let none = call("");
+        assert_eq!(heard(&[&none, "[DONE]"]), ["CallStarted", "call look {}", "finished None "]);
+        assert_eq!(heard(&[&none, length]), ["CallStarted", "finished None length"]);
+        assert_eq!(heard(&[&none]), ["CallStarted", "open"]);
         let old = r#"{"choices":[{"delta":{"function_call":{"name":"look","arguments":"{}"}},"finish_reason":"function_call"}]}"#;
         assert_eq!(heard(&[old]), ["CallStarted", "CallArguments", "call look {}", "finished None "]);
     }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::providers::Request;
 use crate::providers::abilities::Abilities;
+use crate::providers::call_ids::{CallIds, distinct};
 use crate::providers::chat::{Message, nested, said};
 use crate::providers::wire::Protocol;
 
@@ -51,23 +52,27 @@ fn messages(request: &Request, tools: bool) -> Vec<Value> {
     if !request.instructions.is_empty() {
         messages.push(json!({ "role": "system", "content": request.instructions }));
     }
-    messages.extend(said(&request.items, Protocol::Ollama, tools).into_iter().map(|message| match message {
-        Message::User(text) => json!({ "role": "user", "content": text }),
-        Message::Model { words, calls, .. } => {
-            let mut message = json!({ "role": "assistant", "content": words });
-            if !calls.is_empty() {
-                let call = |(id, name, arguments): (&_, &str, &str)| {
-                    // Arguments are an object here.
-                    let arguments = serde_json::from_str::<Value>(arguments).ok().filter(Value::is_object);
-                    let arguments = arguments.unwrap_or_else(|| json!({}));
-                    json!({ "id": id, "function": { "name": name, "arguments": arguments } })
-                };
-                message["tool_calls"] = calls.into_iter().map(call).collect();
+    let items = distinct(request, CallIds::Any);
+    messages.extend(said(&items, request.question, Protocol::Ollama, tools).into_iter().map(|message| {
+        match message {
+            Message::User(text) => json!({ "role": "user", "content": text }),
+            Message::Model { words, calls, .. } => {
+                let mut message = json!({ "role": "assistant", "content": words });
+                if !calls.is_empty() {
+                    let call = |(id, name, arguments): (&_, &str, &str)| {
+                        // Arguments are an object here.
+                        let arguments =
+                            serde_json::from_str::<Value>(arguments).ok().filter(Value::is_object);
+                        let arguments = arguments.unwrap_or_else(|| json!({}));
+                        json!({ "id": id, "function": { "name": name, "arguments": arguments } })
+                    };
+                    message["tool_calls"] = calls.into_iter().map(call).collect();
+                }
+                message
             }
-            message
-        }
-        Message::Output { call_id, name, output } => {
-            json!({ "role": "tool", "tool_name": name, "tool_call_id": call_id, "content": output })
+            Message::Output { call_id, name, output } => {
+                json!({ "role": "tool", "tool_name": name, "tool_call_id": call_id, "content": output })
+            }
         }
     }));
     messages

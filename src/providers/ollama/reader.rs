@@ -13,14 +13,12 @@ use crate::providers::wire::{Heard, Progress, Reader};
 #[derive(Debug)]
 pub struct Lines {
     answer: Gathering,
-    /// Calls so far: older servers number none of them.
-    calls: u64,
 }
 
 impl Lines {
     /// Begins with the answer to `request`.
     pub fn new(request: &Request) -> Self {
-        Self { answer: Gathering::new(request), calls: 0 }
+        Self { answer: Gathering::new(request) }
     }
 
     fn line(&mut self, line: &Value) -> Progress {
@@ -36,7 +34,8 @@ impl Lines {
                 self.answer.words(words);
             }
             for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
-                self.call(call);
+                // Every call comes whole, so that each is one of its own whatever id and number it has.
+                self.answer.whole_call(call);
             }
         }
         if line.get("done").and_then(Value::as_bool) != Some(true) {
@@ -51,19 +50,6 @@ impl Lines {
         let length = line.get("done_reason").and_then(Value::as_str) == Some("length");
         self.answer.finish(length.then(|| "length".to_owned()), false);
         Progress::Ended
-    }
-
-    /// Every call comes whole, so that each is one of its own whatever number it has.
-    fn call(&mut self, call: &Value) {
-        let mut call = call.clone();
-        if let Some(function) = call.get_mut("function").and_then(Value::as_object_mut) {
-            function.shift_remove("index");
-        }
-        if let Some(fields) = call.as_object_mut() {
-            fields.insert("index".into(), self.calls.into());
-            self.calls += 1;
-        }
-        self.answer.calls(&Value::Array(vec![call]));
     }
 }
 
@@ -119,6 +105,21 @@ mod tests {
         assert_eq!((calls.len(), calls[1].as_str()), (2, "x"));
         let usage = Usage { input_tokens: Some(9), output_tokens: Some(3), ..Usage::default() };
         assert_eq!(events.last(), Some(&Event::Finished { usage, truncated: None }));
+    }
+
+    #[test]
+    fn calls_with_one_id_are_two_each_with_its_own_arguments() {
+        let (events, _) = heard(&[
+            r#"{"message":{"tool_calls":[{"id":"call_0","function":{"name":"look","arguments":{"a":1}}},{"id":"call_0","function":{"name":"list","arguments":{"b":2}}}]}}"#,
+            r#"{"message":{"tool_calls":[{"id":"call_0","function":{"name":"list","arguments":{"b":3}}}]}}"#,
+            r#"{"done":true}"#,
+        ]);
+        let calls = events.iter().filter_map(|event| match event {
+            Event::Call { call_id, name, arguments } => Some(format!("{call_id} {name} {arguments}")),
+            _ => None,
+        });
+        let expected = [r#"call_0 look {"a":1}"#, r#"call_0-2 list {"b":2}"#, r#"call_0-3 list {"b":3}"#];
+        assert_eq!(calls.collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub fn body(request: &Request, can: &Abilities) -> Value {
     let previous = request.previous_response_id.as_deref().filter(|_| store);
     let input = match previous {
         Some(_) => continuation(request.items.get(request.fresh..).unwrap_or_default()),
-        None => opening(&request.items, store),
+        None => opening(&request.items, request.question, store),
     };
     assemble(request, can, input, previous)
 }
@@ -30,16 +30,18 @@ pub fn whole_conversation(request: &Request, can: &Abilities) -> Value {
     // that followed it are bound to it by their ids.
     let known_by_id_only =
         |raw: &Value| is(raw, "reasoning") && raw.get("encrypted_content").is_none_or(Value::is_null);
-    let mut items = request.items.clone();
+    let (mut items, mut question) = (request.items.clone(), request.question);
     if items.iter().any(|item| matches!(item, Item::Raw(raw) if known_by_id_only(raw))) {
-        items.retain(|item| !matches!(item, Item::Raw(raw) if is(raw, "reasoning")));
+        let is_reasoning = |item: &Item| matches!(item, Item::Raw(raw) if is(raw, "reasoning"));
+        question -= items.iter().take(question).filter(|item| is_reasoning(item)).count();
+        items.retain(|item| !is_reasoning(item));
         for item in &mut items {
             if let Item::Raw(Value::Object(raw)) = item {
                 raw.shift_remove("id");
             }
         }
     }
-    assemble(request, can, opening(&items, can.stateful && request.options.store), None)
+    assemble(request, can, opening(&items, question, can.stateful && request.options.store), None)
 }
 
 fn assemble(request: &Request, can: &Abilities, input: Value, previous: Option<&str>) -> Value {
@@ -108,10 +110,10 @@ fn text(format: Option<&Value>, verbosity: Option<&str>) -> Option<Value> {
     (!text.is_empty()).then_some(Value::Object(text))
 }
 
-/// What is sent without an earlier response: everything that was said up to the question as one labelled text, then this turn's items.
-fn opening(items: &[Item], store: bool) -> Value {
-    let said = items.iter().rposition(|i| matches!(i, Item::Author(_))).map_or(0, |question| question + 1);
-    let (said, since) = items.split_at(said);
+/// What is sent without an earlier response: everything that was said up to the question as one labelled text, then this turn's items. Words
+/// in the author's name may be among those, too: the result of a call that the program made.
+fn opening(items: &[Item], question: usize, store: bool) -> Value {
+    let (said, since) = items.split_at((question + 1).min(items.len()));
     let joined = labelled(said);
     if store && since.is_empty() {
         return joined.into();
@@ -210,6 +212,7 @@ mod tests {
         Request {
             model: "gpt-x".into(),
             instructions: "Be brief.".into(),
+            question: items.iter().rposition(|i| matches!(i, Item::Author(_))).unwrap_or(0),
             items,
             options: Options { store, ..Options::default() },
             ..Request::default()
@@ -323,6 +326,38 @@ mod tests {
                 (&false.into(), &json!(["reasoning.encrypted_content"]))
             );
         }
+    }
+
+    #[test]
+    fn words_of_the_program_in_the_middle_of_a_turn_hide_nothing_that_tools_returned() {
+        let mut items = second_turn();
+        let thought = Item::Raw(json!({ "type": "reasoning", "id": "rs" }));
+        items.splice(1..1, [thought.clone()]);
+        let call_item = Item::Raw(
+            json!({ "type": "function_call", "id": "fc", "call_id": "c1", "name": "n", "arguments": "{}" }),
+        );
+        items.extend([
+            thought,
+            call_item,
+            call("c1"),
+            output("c1"),
+            author("The program called `x` itself."),
+        ]);
+        let asked = Request { question: 7, ..request(items, true) };
+        let input = json!([
+            { "role": "user", "content": SECOND_TURN },
+            { "type": "function_call", "call_id": "c1", "name": "n", "arguments": "{}" },
+            { "type": "function_call_output", "call_id": "c1", "output": "out c1" },
+            { "role": "user", "content": "The program called `x` itself." },
+        ]);
+        assert_eq!(whole_conversation(&asked, &openai())["input"], input);
+        assert_eq!(whole_conversation(&asked, &keeps_nothing())["input"], input);
+        // After the oldest turn was left out, too.
+        let mut shorter = asked;
+        shorter.leave_out(1);
+        let kept = whole_conversation(&shorter, &openai())["input"].clone();
+        assert_eq!(kept[0]["content"], "User: Open: Turnover, 1943 words\n\nUser: Who?");
+        assert_eq!(kept.as_array().unwrap()[1..], input.as_array().unwrap()[1..]);
     }
 
     #[test]

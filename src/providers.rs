@@ -13,6 +13,7 @@ pub mod embeddings;
 pub mod frames;
 pub mod hearing;
 pub mod models;
+mod offered;
 pub mod offline;
 pub mod ollama;
 pub mod plain;
@@ -21,8 +22,10 @@ pub mod prices;
 mod raw;
 pub mod remote;
 pub mod responses;
+mod speech;
 pub mod sse;
 pub mod tokens;
+mod voice;
 pub mod wire;
 mod witness;
 
@@ -209,6 +212,8 @@ pub enum Event {
     },
     /// An output item, complete, as the server sent it.
     Item(Value),
+    /// The server does not know a call of this answer as one, so that nothing can continue from the answer's id.
+    Unkept,
     /// It goes wrong, and a new attempt begins after a wait.
     Retry(Retry),
     /// The tier that the server really used.

@@ -322,7 +322,8 @@ impl Driver {
             | Event::CallStarted { .. }
             | Event::CallArguments { .. }
             | Event::Call { .. }
-            | Event::Item(_) => {}
+            | Event::Item(_)
+            | Event::Unkept => {}
         }
     }
 

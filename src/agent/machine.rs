@@ -167,7 +167,7 @@ impl Machine {
             Event::Item(raw) => response.raw.push(raw),
             Event::Finished { truncated, .. } => return self.finish(response, truncated, effects),
             // The id of an attempt that failed names no answer.
-            Event::Retry(_) => response.id = None,
+            Event::Retry(_) | Event::Unkept => response.id = None,
             Event::Text(_)
             | Event::Reasoning
             | Event::Thought(_)
@@ -471,6 +471,13 @@ mod tests {
             Item::Raw(raw) => format!("raw {}", raw["type"].as_str().unwrap_or("?")),
         };
         machine.items()[2..].iter().map(word).collect()
+    }
+
+    #[test]
+    fn a_response_whose_call_the_server_does_not_know_is_not_continued_from() {
+        let first = [created("r1"), call("c1", "search_codex", "{}"), Event::Unkept, finished()];
+        let (machine, _) = play(plan(), heard(first));
+        assert_eq!(machine.kept(), None);
     }
 
     #[test]

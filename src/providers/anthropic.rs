@@ -25,7 +25,7 @@ impl Wire for Anthropic {
         body::body(request, can)
     }
 
-    fn reader(&self, _request: &Request, _can: &Abilities) -> Box<dyn Reader> {
-        Box::new(reader::Blocks::default())
+    fn reader(&self, request: &Request, _can: &Abilities) -> Box<dyn Reader> {
+        Box::new(reader::Blocks::new(request))
     }
 }

@@ -34,7 +34,7 @@ impl Arrived {
                 }
             }
             Event::WebSearch { .. } => self.web_searches += 1,
-            Event::Reasoning | Event::Item(_) | Event::TakenBack => {}
+            Event::Reasoning | Event::Item(_) | Event::TakenBack | Event::Unkept => {}
             // None of these shows that there was work to be paid for.
             Event::Created { .. } | Event::Retry(_) | Event::Tier(_) | Event::Finished { .. } => return,
         }

@@ -7,7 +7,6 @@ pub(super) mod calls;
 mod details;
 pub(super) mod gathering;
 mod reader;
-pub(super) mod speech;
 #[cfg(test)]
 mod tests;
 

@@ -4,6 +4,7 @@
 
 mod assembly;
 mod body;
+mod seen;
 
 use serde_json::Value;
 
@@ -35,6 +36,6 @@ impl Wire for Responses {
     }
 
     fn reader(&self, request: &Request, can: &Abilities) -> Box<dyn Reader> {
-        Box::new(assembly::Assembly::within(body::output_limit(request, can)))
+        Box::new(assembly::Assembly::new(request, body::output_limit(request, can)))
     }
 }

@@ -1,7 +1,7 @@
 //! Hears the events of a Messages stream.
 //!
-//! A block counts once it has stopped: a call whose input was cut is never given out, and thoughts are kept for sending back only whole,
-//! with their signature. A stream without `message_stop` is no answer, unless its stop reason had come.
+//! A block counts once it has stopped, and a call once the answer has: only the reason to stop says whether its input was cut, and then it is never given
+//! out. Thoughts are kept for sending back only whole, with their signature. A stream without `message_stop` is no answer, unless its stop reason had come.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,20 @@ use serde_json::Value;
 use crate::domain::conversation::Usage;
 use crate::domain::ids::CallId;
 use crate::providers::client::Refusal;
+use crate::providers::offered::Offered;
+use crate::providers::speech::is_object;
+use crate::providers::voice::Voice;
 use crate::providers::wire::{Heard, Progress, Protocol, Reader};
-use crate::providers::{Event, raw};
+use crate::providers::{Event, Request, raw};
 
 /// An answer in blocks.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Blocks {
     events: Vec<Event>,
+    offered: Offered,
+    voice: Voice,
     open: BTreeMap<u64, Block>,
+    calls: Vec<Call>,
     usage: Usage,
     tier: Option<String>,
     stopped: Option<String>,
@@ -27,12 +33,33 @@ pub struct Blocks {
 enum Block {
     Text,
     Thinking(Value),
-    Call { call_id: CallId, name: String, input: String },
+    Call(Call),
     Search(String),
     Other,
 }
 
+#[derive(Debug)]
+struct Call {
+    id: CallId,
+    name: String,
+    input: String,
+}
+
 impl Blocks {
+    /// Begins with the answer to `request`.
+    pub fn new(request: &Request) -> Self {
+        Self {
+            events: vec![],
+            offered: Offered::in_request(request),
+            voice: Voice::new(request),
+            open: BTreeMap::new(),
+            calls: vec![],
+            usage: Usage::default(),
+            tier: None,
+            stopped: None,
+        }
+    }
+
     fn event(&mut self, event: &Value) -> Progress {
         let index = event.get("index").and_then(Value::as_u64).unwrap_or(0);
         match str_of(event, "type").unwrap_or_default() {
@@ -92,25 +119,26 @@ impl Blocks {
     }
 
     fn block_start(&mut self, index: u64, block: &Value) {
+        let whole = block.get("input").filter(|i| i.as_object().is_some_and(|o| !o.is_empty()));
+        let input = whole.map(ToString::to_string).unwrap_or_default();
         let block = match str_of(block, "type") {
             Some("text") => {
                 self.say(str_of(block, "text").unwrap_or_default());
                 Block::Text
             }
             Some("thinking" | "redacted_thinking") => {
-                self.events.push(Event::Reasoning);
+                self.voice.think(&mut self.events);
                 Block::Thinking(block.clone())
             }
             Some("tool_use") => {
                 let id = str_of(block, "id").filter(|id| !id.is_empty());
                 let id = id.map_or_else(|| format!("call_{}", ulid::Ulid::generate()), str::to_owned);
-                let (call_id, name) = (CallId::new(id), str_of(block, "name").unwrap_or_default().to_owned());
+                let name = self.offered.clean(str_of(block, "name").unwrap_or_default());
+                let call_id = CallId::new(id);
                 self.events.push(Event::CallStarted { call_id: call_id.clone(), name: name.clone() });
-                let whole = block.get("input").filter(|i| i.as_object().is_some_and(|o| !o.is_empty()));
-                let input = whole.map(ToString::to_string).unwrap_or_default();
-                Block::Call { call_id, name, input }
+                Block::Call(Call { id: call_id, name, input })
             }
-            Some("server_tool_use") => Block::Search(String::new()),
+            Some("server_tool_use") => Block::Search(input),
             _ => Block::Other,
         };
         self.open.insert(index, block);
@@ -121,16 +149,14 @@ impl Blocks {
         match (self.open.get_mut(&index), str_of(delta, "type")) {
             (Some(Block::Thinking(thought)), Some("thinking_delta")) => {
                 append(thought, delta, "thinking");
-                if let Some(words) = str_of(delta, "thinking").filter(|words| !words.is_empty()) {
-                    self.events.push(Event::Thought(words.to_owned()));
-                }
+                self.voice.thought(str_of(delta, "thinking").unwrap_or_default(), &mut self.events);
             }
             (Some(Block::Thinking(thought)), Some("signature_delta")) => append(thought, delta, "signature"),
-            (Some(Block::Call { call_id, input, .. }), Some("input_json_delta")) => {
+            (Some(Block::Call(Call { id, input, .. })), Some("input_json_delta")) => {
                 if let Some(piece) = str_of(delta, "partial_json").filter(|p| !p.is_empty()) {
                     input.push_str(piece);
                     let delta = piece.to_owned();
-                    self.events.push(Event::CallArguments { call_id: call_id.clone(), delta });
+                    self.events.push(Event::CallArguments { call_id: id.clone(), delta });
                 }
             }
             (Some(Block::Search(query)), Some("input_json_delta")) => {
@@ -144,28 +170,42 @@ impl Blocks {
     fn block_stop(&mut self, block: Block) {
         match block {
             Block::Thinking(thought) => {
+                self.voice.end_thought();
                 self.events.push(Event::Item(raw::wrap(Protocol::Anthropic, &thought)));
             }
-            Block::Call { call_id, name, input } => {
-                let arguments = if input.trim().is_empty() { "{}".to_owned() } else { input };
-                self.events.push(Event::Call { call_id, name, arguments });
-            }
+            Block::Call(call) => self.calls.push(call),
             Block::Search(input) => {
                 let input = serde_json::from_str::<Value>(&input).unwrap_or_default();
                 let query = str_of(&input, "query").unwrap_or_default().to_owned();
                 self.events.push(Event::WebSearch { query });
             }
-            Block::Text | Block::Other => {}
+            Block::Text => self.voice.end_part(&mut self.events),
+            Block::Other => {}
         }
     }
 
     fn say(&mut self, words: &str) {
-        if !words.is_empty() {
-            self.events.push(Event::Text(words.to_owned()));
+        self.voice.words(words, &mut self.events);
+    }
+
+    /// Gives out the calls. `cut`: the answer was cut off, so that what is no whole object was cut, too; else it is the model's own mistake, and the tool
+    /// says so.
+    fn give_calls(&mut self, cut: bool) {
+        let (calls, written) = (std::mem::take(&mut self.calls), self.voice.written());
+        if calls.is_empty() {
+            self.events.extend(written);
+        }
+        for Call { id: call_id, name, input } in calls {
+            if cut && !is_object(&input) {
+                continue;
+            }
+            let arguments = if input.trim().is_empty() { "{}".to_owned() } else { input };
+            self.events.push(Event::Call { call_id, name, arguments });
         }
     }
 
     fn finish(&mut self) -> Progress {
+        self.voice.end_part(&mut self.events);
         if let Some(tier) = self.tier.take() {
             self.events.push(Event::Tier(tier));
         }
@@ -176,6 +216,7 @@ impl Blocks {
             Some("pause_turn") => Some("the server paused".to_owned()),
             _ => None,
         };
+        self.give_calls(truncated.is_some());
         self.events.push(Event::Finished { usage: self.usage, truncated });
         Progress::Ended
     }
@@ -230,7 +271,7 @@ fn refusal(event: &Value) -> Refusal {
         Some("authentication_error") => Some(401),
         Some("permission_error") => Some(403),
         Some("invalid_request_error") => Some(400),
-        _ => None,
+        _ => refusal.status,
     };
     refusal
 }
@@ -245,8 +286,13 @@ mod tests {
 
     use super::*;
 
+    fn request() -> Request {
+        let tools = ["look", "list"].map(|name| json!({ "type": "function", "name": name })).to_vec();
+        Request { tools, ..Request::default() }
+    }
+
     fn heard(events: &[Value]) -> (Vec<Event>, Progress) {
-        let mut reader = Blocks::default();
+        let mut reader = Blocks::new(&request());
         let (mut all, mut last) = (vec![], Progress::Going);
         for event in events {
             let (events, progress) = reader.take(&event.to_string());
@@ -319,8 +365,8 @@ mod tests {
                 Event::CallStarted { call_id: call_id.clone(), name: "look".into() },
                 Event::CallArguments { call_id: call_id.clone(), delta: "{\"a\"".into() },
                 Event::CallArguments { call_id: call_id.clone(), delta: ":1}".into() },
-                Event::Call { call_id, name: "look".into(), arguments: "{\"a\":1}".into() },
                 Event::Tier("standard".into()),
+                Event::Call { call_id, name: "look".into(), arguments: "{\"a\":1}".into() },
                 Event::Finished {
                     usage: Usage {
                         input_tokens: Some(10),
@@ -341,14 +387,21 @@ mod tests {
             start(0, json!({ "type": "tool_use", "id": "t", "name": "look", "input": {} })),
             delta(0, json!({ "type": "input_json_delta", "partial_json": "{\"a\":" })),
         ];
-        let mut cut = open.to_vec();
-        cut.extend(end("max_tokens"));
-        let (events, progress) = heard(&cut);
-        assert_eq!(progress, Progress::Ended);
-        assert!(!events.iter().any(|e| matches!(e, Event::Call { .. })), "{events:?}");
-        assert!(
-            matches!(events.last(), Some(Event::Finished { truncated: Some(why), .. }) if why == "max_tokens")
-        );
+        let empty =
+            [begin(), start(0, json!({ "type": "tool_use", "id": "t", "name": "list", "input": {} }))];
+        for (block, stopped) in
+            [(&open[..], false), (&open[..], true), (&empty[..], false), (&empty[..], true)]
+        {
+            let mut cut = block.to_vec();
+            cut.extend(stopped.then(|| stop(0)));
+            cut.extend(end("max_tokens"));
+            let (events, progress) = heard(&cut);
+            assert_eq!(progress, Progress::Ended);
+            assert!(!events.iter().any(|e| matches!(e, Event::Call { .. })), "{events:?}");
+            assert!(
+                matches!(events.last(), Some(Event::Finished { truncated: Some(why), .. }) if why == "max_tokens")
+            );
+        }
         let mut failed = open.to_vec();
         failed.push(
             json!({ "type": "error", "error": { "type": "overloaded_error", "message": "Overloaded" } }),
@@ -361,7 +414,7 @@ mod tests {
     fn an_answer_in_one_piece_and_a_search_of_the_web() {
         let whole = json!({ "id": "msg_1", "type": "message", "stop_reason": "end_turn", "usage": { "input_tokens": 1, "output_tokens": 2 },
             "content": [{ "type": "text", "text": "A" }, { "type": "tool_use", "id": "t", "name": "look", "input": { "a": 1 } }] });
-        let (events, progress) = Blocks::default().whole(&whole);
+        let (events, progress) = Blocks::new(&request()).whole(&whole);
         assert_eq!(progress, Progress::Ended);
         assert!(
             events.iter().any(|e| matches!(e, Event::Call { arguments, .. } if arguments == "{\"a\":1}"))
@@ -374,5 +427,43 @@ mod tests {
             stop(1),
         ]);
         assert_eq!(events, [Event::WebSearch { query: "gulls".into() }]);
+        let search = json!({ "type": "server_tool_use", "id": "s", "name": "web_search", "input": { "query": "gulls" } });
+        let (events, _) =
+            Blocks::new(&request()).whole(&json!({ "content": [search], "stop_reason": "end_turn" }));
+        assert!(events.contains(&Event::WebSearch { query: "gulls".into() }), "{events:?}");
+    }
+
+    #[test]
+    fn what_a_model_wrote_down_is_told_apart_and_a_citation_breaks_no_line() {
+        let mut events = vec![begin()];
+        let written = "<tool_call>{\"name\":\"functions.look\",\"arguments\":{\"a\":1}}</tool_call>";
+        let parts = ["<think>hm</think>She", " left", ".", written];
+        for (index, words) in (0..).zip(parts) {
+            let piece = json!({ "type": "text_delta", "text": words });
+            events.extend([
+                start(index, json!({ "type": "text", "text": "" })),
+                delta(index, piece),
+                stop(index),
+            ]);
+        }
+        events.extend(end("end_turn"));
+        let (heard, _) = heard(&events);
+        let words: String = heard
+            .iter()
+            .filter_map(|e| if let Event::Text(words) = e { Some(words.as_str()) } else { None })
+            .collect();
+        assert_eq!(words, "She left.");
+        assert!(heard.contains(&Event::Reasoning));
+        let calls: Vec<_> = heard
+            .iter()
+            .filter_map(|e| {
+                if let Event::Call { name, arguments, .. } = e {
+                    Some((name.as_str(), arguments.as_str()))
+                } else {
+                    None
+                }
+            })
+            .collect();
+        assert_eq!(calls, [("look", "{\"a\":1}")]);
     }
 }

@@ -8,10 +8,10 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::speech::is_object;
 use crate::domain::ids::CallId;
 use crate::providers::abilities::{Abilities, Forcing};
 use crate::providers::call_ids::distinct;
+use crate::providers::speech::is_object;
 use crate::providers::wire::Protocol;
 use crate::providers::{Item, Request, ToolChoice, raw};
 

@@ -3,12 +3,11 @@
 //! A fragment belongs to the call with its id; else to the one that its index was last bound to; else to the latest; and never to one that was over before.
 //! No two calls have the same id here, whatever the server says. A call that was cut is never given out. What a server calls a tool is cleaned to the name of one on offer where that is certain.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
-use super::speech::is_object;
 use crate::domain::ids::CallId;
+use crate::providers::offered::Offered;
+use crate::providers::speech::is_object;
 use crate::providers::{Event, Request};
 
 /// A piece of a call, as far as the server says what it is.
@@ -56,7 +55,7 @@ pub struct Calls {
     open: Vec<Open>,
     /// Which call an index was last bound to.
     bound: Vec<(u64, usize)>,
-    offered: BTreeSet<String>,
+    offered: Offered,
 }
 
 #[derive(Debug)]
@@ -72,8 +71,7 @@ struct Open {
 impl Calls {
     /// Begins; the names on offer are those of `request`.
     pub fn new(request: &Request) -> Self {
-        let names = request.tools.iter().filter_map(|tool| tool.get("name")?.as_str());
-        Self { open: vec![], bound: vec![], offered: names.map(str::to_owned).collect() }
+        Self { open: vec![], bound: vec![], offered: Offered::in_request(request) }
     }
 
     /// Whether no call has begun.
@@ -83,19 +81,19 @@ impl Calls {
 
     /// Whether a tool of this name is on offer.
     pub fn offers(&self, name: &str) -> bool {
-        self.offered.contains(name)
+        self.offered.has(name)
     }
 
     /// Takes a fragment.
     pub fn take(&mut self, fragment: Fragment<'_>, out: &mut Vec<Event>) {
-        let name = fragment.name.map(|name| self.clean(name));
+        let name = fragment.name.map(|name| self.offered.clean(name));
         let at = self.find(&fragment, name.as_deref()).unwrap_or_else(|| self.begin(fragment.id));
         self.fill(at, fragment, name, out);
     }
 
     /// Takes a call that comes in one piece: it is one of its own whatever its id and index.
     pub fn take_whole(&mut self, fragment: Fragment<'_>, out: &mut Vec<Event>) {
-        let name = fragment.name.map(|name| self.clean(name));
+        let name = fragment.name.map(|name| self.offered.clean(name));
         let at = self.begin(fragment.id);
         self.fill(at, Fragment { index: None, ..fragment }, name, out);
     }
@@ -146,7 +144,7 @@ impl Calls {
             let was_empty = call.name.is_empty();
             if was_empty {
                 call.name = name;
-            } else if !offered.contains(&call.name) && offered.contains(&format!("{}{name}", call.name)) {
+            } else if !offered.has(&call.name) && offered.has(&format!("{}{name}", call.name)) {
                 call.name.push_str(&name);
             }
             if was_empty {
@@ -193,13 +191,6 @@ impl Calls {
         };
         let begins_another = name.is_some_and(|name| self.open[at].is_over_before(name, fragment, self));
         (!begins_another).then_some(at)
-    }
-
-    /// Returns the name of the tool that a server means. Some let tokens of the Harmony format through, or name the tool's space.
-    fn clean(&self, raw: &str) -> String {
-        let name = raw.split("<|").next().unwrap_or_default().trim();
-        let last = name.rsplit(['.', ':', '/']).next().unwrap_or(name);
-        if !self.offered.contains(name) && self.offered.contains(last) { last } else { name }.to_owned()
     }
 
     /// Ends the answer: gives the calls that are whole.

@@ -3,9 +3,8 @@
 use serde_json::Value;
 
 use super::calls::{Calls, Fragment, Last};
-use super::speech::{Said, Speech};
 use crate::domain::conversation::Usage;
-use crate::domain::ids::CallId;
+use crate::providers::voice::Voice;
 use crate::providers::{Event, Request};
 
 /// What is said of an answer that is all thoughts.
@@ -13,18 +12,11 @@ const ONLY_THOUGHTS: &str = "it thought, and gave no answer";
 
 /// An answer that is being gathered.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the answer")]
 pub struct Gathering {
     events: Vec<Event>,
-    speech: Speech,
-    said: Vec<Said>,
+    voice: Voice,
     calls: Calls,
-    /// Calls that were written as text. They count where the server reported none.
-    written: Vec<(String, String)>,
     created: bool,
-    thinking: bool,
-    thought: bool,
-    spoke: bool,
     tier: Option<String>,
     /// Tokens, as last told.
     pub usage: Usage,
@@ -35,14 +27,9 @@ impl Gathering {
     pub fn new(request: &Request) -> Self {
         Self {
             events: vec![],
-            speech: Speech::default(),
-            said: vec![],
+            voice: Voice::new(request),
             calls: Calls::new(request),
-            written: vec![],
             created: false,
-            thinking: false,
-            thought: false,
-            spoke: false,
             tier: None,
             usage: Usage::default(),
         }
@@ -76,26 +63,17 @@ impl Gathering {
 
     /// The model thinks, in a field for that.
     pub fn think(&mut self) {
-        self.thought = true;
-        if !std::mem::replace(&mut self.thinking, true) {
-            self.events.push(Event::Reasoning);
-        }
+        self.voice.think(&mut self.events);
     }
 
     /// The model thinks these words, in a field for that.
     pub fn thought(&mut self, words: &str) {
-        self.think();
-        self.events.push(Event::Thought(words.to_owned()));
+        self.voice.thought(words, &mut self.events);
     }
 
     /// The model says something, thoughts in tags among it.
     pub fn words(&mut self, delta: &str) {
-        self.speech.push(delta, &mut self.said);
-        let speaks = self.said.iter().any(|said| matches!(said, Said::Words(_)));
-        self.tell();
-        if self.thinking && !speaks && !delta.is_empty() {
-            self.events.push(Event::Thought(delta.to_owned()));
-        }
+        self.voice.words(delta, &mut self.events);
     }
 
     /// The elements of a `tool_calls`.
@@ -120,16 +98,11 @@ impl Gathering {
 
     /// Ends the answer. `truncated`: why it is not whole. `unsaid`: it ended without a reason.
     pub fn finish(&mut self, truncated: Option<String>, unsaid: bool) {
-        self.speech.finish(&mut self.said);
-        self.tell();
-        let written = std::mem::take(&mut self.written);
+        self.voice.end_part(&mut self.events);
+        let written = self.voice.written();
         let had_calls = !self.calls.is_empty() || !written.is_empty();
         if self.calls.is_empty() {
-            for (name, arguments) in written {
-                let call_id = CallId::new(format!("call_{}", ulid::Ulid::generate()));
-                self.events.push(Event::CallStarted { call_id: call_id.clone(), name: name.clone() });
-                self.events.push(Event::Call { call_id, name, arguments });
-            }
+            self.events.extend(written);
         }
         let last = match truncated {
             Some(_) => Last::Cut,
@@ -137,32 +110,8 @@ impl Gathering {
             None => Last::Whole,
         };
         self.calls.finish(last, &mut self.events);
-        let only_thoughts = self.thought && !self.spoke && !had_calls;
+        let only_thoughts = self.voice.only_thought() && !had_calls;
         let truncated = truncated.or_else(|| only_thoughts.then(|| ONLY_THOUGHTS.to_owned()));
         self.events.push(Event::Finished { usage: self.usage, truncated });
-    }
-
-    fn tell(&mut self) {
-        for said in std::mem::take(&mut self.said) {
-            match said {
-                Said::Words(words) => {
-                    (self.thinking, self.spoke) = (false, true);
-                    self.events.push(Event::Text(words));
-                }
-                Said::Thought => self.think(),
-                Said::TakenBack => {
-                    self.spoke = false;
-                    self.events.push(Event::TakenBack);
-                }
-                // What is not on offer was no call.
-                Said::Call { name, arguments } if self.calls.offers(&name) => {
-                    self.written.push((name, arguments));
-                }
-                Said::Call { name, arguments } => {
-                    self.spoke = true;
-                    self.events.push(Event::Text(format!("{name} {arguments}")));
-                }
-            }
-        }
     }
 }

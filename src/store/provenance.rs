@@ -39,7 +39,7 @@ pub struct TurnRecord {
     pub session: SessionId,
     /// The turn.
     pub turn: TurnId,
-    /// `done`, `cancelled` or `failed`.
+    /// `done`, `cancelled`, `failed` or [`TurnRecord::KILLED`].
     pub status: String,
     /// Provider's name.
     pub provider: String,
@@ -49,7 +49,7 @@ pub struct TurnRecord {
     pub tier: Option<String>,
     /// Id of the board member.
     pub persona: String,
-    /// SHA-256 of the system prompt.
+    /// SHA-256 of the system prompt; empty where the program was killed.
     pub prompt_hash: String,
     /// The server's id of the last response.
     pub response_id: Option<String>,
@@ -57,12 +57,17 @@ pub struct TurnRecord {
     pub usage: Usage,
     /// The tools that ran: name, status, files, number of results.
     pub tools: Vec<Value>,
-    /// SHA-256 of the answer.
+    /// SHA-256 of the answer; empty where the program was killed.
     pub output_hash: String,
     /// Characters of the answer.
     pub output_chars: usize,
     /// What was proposed.
     pub proposals: Vec<ProposalId>,
+}
+
+impl TurnRecord {
+    /// How a turn ended whose program was killed. What it had sent is known, and what came back is not.
+    pub const KILLED: &str = "killed";
 }
 
 /// What the author did with one proposal.

@@ -59,9 +59,12 @@ fn verify(context: &Context) -> Result<(), CliError> {
     }
     let Some(broken) = broken else { return Ok(()) };
     let message = format!("The records of {} are {}.", broken.machine, broken.words);
-    let error = CliError::new(Kind::Work, message).hint(
-        "A line there was changed, left out, moved or added. A copy of .scritorio/provenance from git or a backup may be whole.",
-    );
+    let hint = if broken.maybe_copy() {
+        "Either its last lines were cut off, or this folder is a copy that was made before they were written. The other copy has them all."
+    } else {
+        "A line there was changed, left out, moved or added, or another book stood in this folder before. A copy of .scritorio/provenance from git or a backup may be whole."
+    };
+    let error = CliError::new(Kind::Work, message).hint(hint);
     Err(CliError { told: context.global.json, ..error })
 }
 

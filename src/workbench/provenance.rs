@@ -38,6 +38,11 @@ impl Chain {
     pub fn is_broken(&self) -> bool {
         matches!(self.verdict, Verdict::Broken { .. })
     }
+
+    /// Whether it may look tampered with because the folder is a copy.
+    pub fn maybe_copy(&self) -> bool {
+        matches!(self.verdict, Verdict::Broken { maybe_copy: true, .. })
+    }
 }
 
 /// What AI was used for.
@@ -257,8 +262,11 @@ impl Workbench {
         let sessions: BTreeSet<&str> = turns.iter().map(|turn| turn.session.as_str()).collect();
         let with = |status: &str| turns.iter().filter(|turn| turn.status == status).count();
         let (files_read, sent) = (files_read(&turns), sent(&attempts, unreadable));
-        let were_read: BTreeSet<&BookPath> =
-            files_read.iter().map(|file| &file.path).chain(sent.files.iter().map(|file| &file.path)).collect();
+        let were_read: BTreeSet<&BookPath> = files_read
+            .iter()
+            .map(|file| &file.path)
+            .chain(sent.files.iter().map(|file| &file.path))
+            .collect();
         let kept_and_read = book.private.iter().filter(|path| were_read.contains(path)).count();
         Ok(Report {
             title: book.title().to_owned(),

@@ -300,8 +300,8 @@ fn what_was_read_before_the_mark_was_set_is_not_sent_again() {
 
 /// Proposes a change of Mira's entry, for what is said of it.
 fn proposes(summary: &str) -> Reply {
-    let update = json!({ "entryType": "character", "name": "Mira Okafor", "targetSection": "Voice",
-        "proposedMarkdown": "Low.", "changeSummary": summary, "entryPath": null });
+    let update = json!({ "entryType": "character", "name": "Mira", "targetSection": "role",
+        "proposedMarkdown": "ally", "changeSummary": summary, "mode": null });
     Reply::Call("propose_codex_update", update)
 }
 

@@ -65,14 +65,13 @@ pub(super) fn missing<'a>(
         if is_there {
             continue;
         }
-        let hint = match meant(&name, files.clone()) {
-            Some(near) => Some(format!("did you mean `{near}`?")),
-            None if raw.contains(['[', ']', '{', '}']) => Some(
-                "in a pattern `*`, `**` and `?` stand for other letters, and nothing else does".to_owned(),
-            ),
-            // It may be a path outside of the book, or the one of the book in the file system.
-            None if raw.starts_with('/') => Some("a path begins in the book's folder".to_owned()),
-            None => None,
+        let hint = if raw.contains(['[', ']', '{', '}']) {
+            Some("in a pattern `*`, `**` and `?` stand for other letters, and nothing else does".to_owned())
+        } else if let Some(near) = meant(&name, files.clone()) {
+            Some(format!("did you mean `{near}`?"))
+        } else {
+            // It may be a path outside of the book, or that of a file of it from the root of the disk.
+            raw.starts_with('/').then(|| "a path begins in the book's folder".to_owned())
         };
         let what = format!("there is no folder or file `{raw}` that AI could leave alone");
         let what = hint.as_ref().map_or(what.clone(), |hint| format!("{what}; {hint}"));

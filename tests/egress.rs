@@ -338,16 +338,23 @@ fn what_became_of_a_proposal_is_told_without_what_ai_never_reads() {
 fn what_the_program_tells_of_a_proposal_is_in_the_ledger_as_far_as_it_is_of_the_book() {
     let folders = planted();
     let summary = "because he counts every step of every stair he climbs";
-    let server = plays([proposes(summary), Reply::Say("I have proposed it.")]);
+    let note = "notes/radio.md";
+    let server = plays([
+        Reply::Call("read_note", json!({ "path": note, "startLine": null })),
+        proposes(summary),
+        Reply::Say("I have proposed it."),
+    ]);
     let first = ask(&folders, &server, &[]).ok();
     folders.run(&["proposals", "reject", "last", "--why", "not yet"]).ok();
-    let second = ask(&folders, &server, &["--session", &session(&first)]).ok();
-    let third = ask(&folders, &server, &["--session", &session(&first)]).ok();
-    let received = check(&folders, &server, &[&first, &second, &third], &[QUESTION]);
-    assert!(received[2].raw.contains("I rejected your proposal"), "{}", received[2].raw);
-    let sent = &ledger::lines(&folders)[2].0;
-    let span = &sent["spans"].as_array().unwrap().iter().find(|span| span["through"] == "news").unwrap();
-    assert_eq!(span["path"], "codex/characters/tobias.md");
+    // The turn in which it was proposed is not sent again: what the program tells of it is.
+    folders.write(note, &format!("---\nai: never\n---\n{}", folders.read(note)));
+    ask(&folders, &server, &["--session", &session(&first)]).ok();
+    let request = server.received()[3].raw.clone();
+    assert!(request.contains(summary) && !request.contains("fades at noon"), "{request}");
+    let sent = &ledger::lines(&folders)[3].0;
+    let spans = sent["spans"].as_array().unwrap();
+    let span = spans.iter().find(|span| span["path"] == "codex/characters/tobias.md").unwrap();
+    assert_eq!(span["through"], "news", "{sent}");
     assert_eq!(
         sent["author"],
         json!({ "messages": 1, "chars": QUESTION.len() }),

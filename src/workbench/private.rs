@@ -302,6 +302,24 @@ mod tests {
     }
 
     #[test]
+    fn while_the_settings_can_not_be_obeyed_nobody_is_asked_and_the_book_still_opens() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let ask = Ask { question: "And?".into(), ..Ask::default() };
+        bench.prepare(&ask).unwrap();
+        fs::write(bench.root().join("scritorio.toml"), "[ai]\nnever = [\"notes/m.md\"]\n").unwrap();
+        bench.refresh().unwrap();
+        let refused = bench.prepare(&ask).err().unwrap();
+        assert!(refused.message.contains("scritorio.toml:2:11: "), "{}", refused.message);
+        assert!(refused.message.contains("did you mean `notes/n.md`?"), "{}", refused.message);
+        assert!(bench.peek(&ask, None).is_err() && bench.call_tool("search_notes", "{}", &ask).is_err());
+        fs::write(bench.root().join("scritorio.toml"), "[ai]\nnever = [\"later\"]\n").unwrap();
+        bench.refresh().unwrap();
+        let notices = bench.prepare(&ask).unwrap().notices;
+        assert!(notices.len() == 1 && notices[0].contains("`later`"), "{notices:?}");
+    }
+
+    #[test]
     fn a_mark_that_is_not_saved_yet_counts() {
         let folder = tempfile::tempdir().unwrap();
         let bench = bench(folder.path());

@@ -167,7 +167,7 @@ impl Plan {
         pieces.sort_by(|a, b| a.file().path.cmp(&b.file().path));
         book.private = private_files(&pieces, &files, &root, &settings.read.ai_never);
         let mut settings = settings;
-        book.warnings.extend(private::missing(&mut settings, &root, files.iter().map(|file| &file.path)));
+        book.warnings.extend(private::missing(&mut settings, &root, &files.iter().map(|file| &file.path)));
         book.old_mac = of_old_mac(pieces.iter().map(Piece::file)).collect();
         book.embedded = linked::follow(&mut pieces, &rules.words);
         Draft { rules, book, chapters: vec![] }.finish(pieces, settings)

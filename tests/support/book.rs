@@ -38,7 +38,7 @@ fn must_not_hold(path: &str) -> Vec<&'static str> {
     let ours = path.split_once("/.scritorio/").map(|(_, name)| name);
     let is_log = match ours {
         Some(name) => !of_author.iter().any(|own| name.starts_with(own)),
-        None => !path.contains("/book") && !path.ends_with(".md"),
+        None => !path.contains("/book") && Path::new(path).extension().is_none_or(|ending| ending != "md"),
     };
     let kept = (!path.ends_with(KEPT_FILE)).then_some(KEPT);
     let prose = if is_log { &PROSE[..] } else { &[] };

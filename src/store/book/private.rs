@@ -53,7 +53,7 @@ pub fn without(book: &Book) -> Option<Book> {
 pub(super) fn missing<'a>(
     settings: &mut Settings,
     root: &Path,
-    files: impl Iterator<Item = &'a BookPath> + Clone,
+    files: &(impl Iterator<Item = &'a BookPath> + Clone),
 ) -> Vec<Warning> {
     let mut warnings = vec![];
     for raw in settings.read.ai_never.clone() {

@@ -60,7 +60,7 @@ fn verify(context: &Context) -> Result<(), CliError> {
     let Some(broken) = broken else { return Ok(()) };
     let message = format!("The records of {} are {}.", broken.machine, broken.words);
     let hint = if broken.maybe_copy() {
-        "Either its last lines were cut off, or this folder is a copy that was made before they were written. The other copy has them all."
+        "Either its last lines were cut off, or this folder is a copy that was made before they were written: where there is another copy, it has them."
     } else {
         "A line there was changed, left out, moved or added, or another book stood in this folder before. A copy of .scritorio/provenance from git or a backup may be whole."
     };

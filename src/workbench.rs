@@ -23,6 +23,7 @@ pub mod new_chapter;
 pub mod new_entry;
 mod notices;
 pub mod open;
+pub mod out_file;
 pub mod peek;
 pub mod private;
 pub mod provenance;

@@ -298,6 +298,70 @@ fn what_was_read_before_the_mark_was_set_is_not_sent_again() {
     assert!(peek.text().contains(told) && !peek.body.to_string().contains("radio.md"), "{}", peek.text());
 }
 
+/// Proposes a change of Mira's entry, for what is said of it.
+fn proposes(summary: &str) -> Reply {
+    let update = json!({ "entryType": "character", "name": "Mira", "targetSection": "role",
+        "proposedMarkdown": "ally", "changeSummary": summary, "mode": null });
+    Reply::Call("propose_codex_update", update)
+}
+
+#[test]
+fn what_became_of_a_proposal_is_told_without_what_ai_never_reads() {
+    let folders = planted();
+    let path = "codex/characters/zed.md";
+    let entry =
+        "name: Zedekiah Xanthname\n---\n\nHe is the xanthtext father of Mira and nobody knows that at all.\n";
+    folders.write(path, &format!("---\n{entry}"));
+    let server = plays([
+        Reply::Call("get_character_context", json!({ "name": "Zedekiah Xanthname" })),
+        proposes("says that Zedekiah Xanthname is the xanthtext father of Mira and nobody knows that at all"),
+        Reply::Say("I have proposed it."),
+    ]);
+    let first = ask(&folders, &server, &[]).ok();
+    assert!(server.received()[1].raw.contains("xanthtext father"), "it was open then");
+    folders.write(path, &format!("---\nai: never\n{entry}"));
+    folders.run(&["proposals", "reject", "last", "--why", "no"]).ok();
+    let second = ask(&folders, &server, &["--session", &session(&first)]).ok();
+    let received = server.received();
+    assert!(second.err.contains("1 earlier turn is left out"), "{}", second.err);
+    assert_eq!(received.len(), 4);
+    nothing_private_in("the request", &received[3].raw);
+    let told = "I rejected your proposal for codex/characters/mira.md. My reason: no";
+    assert!(received[3].raw.contains(told), "{}", received[3].raw);
+    for format in ["chat", "anthropic", "ollama", "responses"] {
+        let who = ["prompt", "--ask", "And?", "--session", "last", "--format", format];
+        nothing_private_in(format, &folders.run(&who).ok().out);
+    }
+}
+
+#[test]
+fn what_the_program_tells_of_a_proposal_is_in_the_ledger_as_far_as_it_is_of_the_book() {
+    let folders = planted();
+    let summary = "because he counts every step of every stair he climbs";
+    let note = "notes/radio.md";
+    let server = plays([
+        Reply::Call("read_note", json!({ "path": note, "startLine": null })),
+        proposes(summary),
+        Reply::Say("I have proposed it."),
+    ]);
+    let first = ask(&folders, &server, &[]).ok();
+    folders.run(&["proposals", "reject", "last", "--why", "not yet"]).ok();
+    // The turn in which it was proposed is not sent again: what the program tells of it is.
+    folders.write(note, &format!("---\nai: never\n---\n{}", folders.read(note)));
+    ask(&folders, &server, &["--session", &session(&first)]).ok();
+    let request = server.received()[3].raw.clone();
+    assert!(request.contains(summary) && !request.contains("fades at noon"), "{request}");
+    let sent = &ledger::lines(&folders)[3].0;
+    let spans = sent["spans"].as_array().unwrap();
+    let span = spans.iter().find(|span| span["path"] == "codex/characters/tobias.md").unwrap();
+    assert_eq!(span["through"], "news", "{sent}");
+    assert_eq!(
+        sent["author"],
+        json!({ "messages": 1, "chars": QUESTION.len() }),
+        "the rest is the program's"
+    );
+}
+
 #[test]
 fn a_gap_in_the_numbers_of_chapters_is_explained_and_what_fills_it_is_not_told() {
     let folders = Folders::new();
@@ -520,6 +584,54 @@ fn the_offline_reader_sends_nothing_and_has_no_line() {
     let ran = folders.run(&["ask", "Who is Adrian Heron?", "--provider", "offline", "--json"]).ok();
     nothing_private_in("what was printed", &ran.out);
     assert!(ledger::lines(&folders).is_empty());
+}
+
+#[test]
+fn while_what_ai_never_reads_is_not_said_clearly_nothing_is_sent() {
+    for (never, what) in [
+        ("nevr = [\"notes\"]", "`nevr` is not a known key"),
+        ("never = [\"notes/raido.md\"]", "did you mean `notes/radio.md`?"),
+        ("never = [\"../notes\"]", "leads out of the book"),
+        ("never = 3", "must be a list"),
+    ] {
+        let folders = Folders::new();
+        folders.write("notes/radio.md", "# Radio\n\nShort wave fades at noon on the station.\n");
+        folders.write("scritorio.toml", &format!("[book]\ntitle = \"The Lamp\"\n\n[ai]\n{never}\n"));
+        let server =
+            plays([Reply::Call("read_note", json!({ "path": "notes/radio.md", "startLine": null }))]);
+        let asked = ask(&folders, &server, &[]);
+        let peeked = folders.run(&["prompt", "--ask", "And?", "--format", "chat"]);
+        let called =
+            folders.run(&["tools", "call", "read_note", r#"{"path":"notes/radio.md","startLine":null}"#]);
+        for ran in [&asked, &peeked, &called] {
+            assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+            let said = format!("{}{}", ran.out, ran.err);
+            assert!(said.contains("scritorio.toml:5:") && said.contains(what), "{said}");
+            assert!(!said.contains("fades at noon"), "{said}");
+        }
+        assert!(server.received().is_empty(), "{never}");
+        folders.run(&["manuscript", "list"]).ok();
+    }
+}
+
+#[test]
+fn folders_and_patterns_of_the_settings_are_kept_from_ai_and_what_is_not_there_is_told() {
+    let folders = planted();
+    folders.write("scritorio.toml", "[ai]\nnever = [\"/notes\", \"codex/characters/t*.md\", \"drafts\"]\n");
+    let server = plays([
+        Reply::Call("read_note", json!({ "path": "notes/radio.md", "startLine": null })),
+        Reply::Call("get_character_context", json!({ "name": "Tobias Wren" })),
+        Reply::Say("I know nothing of it."),
+    ]);
+    let ran = ask(&folders, &server, &[]).ok();
+    let missing = "scritorio.toml: there is no folder or file `drafts` that AI could leave alone.";
+    assert_eq!(ran.json()["notices"], json!([missing]));
+    assert_eq!(server.received().len(), 3);
+    for request in server.received() {
+        for words in ["fades at noon", "keeper of lists", "Toby"] {
+            assert!(!request.raw.contains(words), "{words}: {}", request.raw);
+        }
+    }
 }
 
 #[test]

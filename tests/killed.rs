@@ -211,3 +211,38 @@ fn killed_in_the_middle_of_a_turn_it_goes_on_where_it_was() {
     // Whoever has said its last lines may be gone before the signal comes.
     assert!(dead * 10 >= kills() * 8, "{dead} of {} were killed", kills());
 }
+
+#[test]
+fn every_killed_turn_is_in_the_report_and_once_in_the_provenance() {
+    let (folders, session) = book();
+    let turns = || folders.run(&["provenance", "report", "--json"]).ok().json()["turns"].clone();
+    let in_chain = || {
+        let (lines, _) = records(&folders, "/provenance/");
+        lines.into_iter().filter(|line| line["status"] == "killed").collect::<Vec<_>>()
+    };
+    for n in 1..=3 {
+        let moment = Moment::Sent { round: n % 2, bytes: 1 };
+        assert!(killed(&folders, &session, moment).0, "{moment:?}");
+        assert_eq!(
+            turns(),
+            json!({ "asked": 1 + n, "answered": 1, "cancelled": 0, "failed": 0, "killed": n })
+        );
+    }
+    let again = Server::start(|_, _| Reply::Say("I am here."));
+    for answered in 2..=3 {
+        folders.run_at(&again.base, &["ask", NEXT, "--session", &session, "--json"]).ok();
+        let told =
+            json!({ "asked": 3 + answered, "answered": answered, "cancelled": 0, "failed": 0, "killed": 3 });
+        assert_eq!(turns(), told);
+        assert_eq!(in_chain().len(), 3, "each of them once");
+    }
+    for line in in_chain() {
+        assert_eq!((&line["session"], &line["provider"]), (&json!(session), &json!("openai")));
+        assert_eq!(line["persona"], "developmental-editor");
+        assert!(line["usage"]["input_tokens"].as_u64().unwrap() > 0, "{line}");
+    }
+    let text = folders.run(&["provenance", "report"]).ok().out;
+    assert!(text.contains("0 failed, 3 cut off when the program was killed."), "{text}");
+    let chains = folders.run(&["provenance", "verify", "--json"]).ok().json();
+    assert_eq!(chains[0]["words"], "intact and anchored");
+}

@@ -13,6 +13,7 @@ use crate::workbench::init::InitError;
 use crate::workbench::judge::{Blocker, Obstacle};
 use crate::workbench::keys::KeyError;
 use crate::workbench::look::{NotFound, SelectError};
+use crate::workbench::out_file::OutError;
 use crate::workbench::rename::{RenameError, RenameProblem};
 use crate::workbench::{JudgeError, OpenError, ReadError, SessionError};
 
@@ -298,13 +299,27 @@ impl From<SessionError> for CliError {
             SessionError::Ambiguous { .. } => (Kind::Usage, "Give more of the id."),
             SessionError::NoMessage { .. } => (Kind::Work, "`scritorio sessions show ID` numbers them."),
             SessionError::NoTitle => (Kind::Usage, "Give a name with a letter in it."),
-            SessionError::Exists(_) => (Kind::Work, "Name another file, or write over it with --force."),
+            SessionError::Out(error) => (Kind::Work, out_hint(error)),
             SessionError::Io { .. } => (
                 Kind::Work,
                 "See that it is there, that the folder is writable and the disk not full, then try again.",
             ),
         };
         Self::of(kind, &error).hint(hint)
+    }
+}
+
+/// What to do about a file that was not written.
+fn out_hint(error: &OutError) -> &'static str {
+    match error {
+        OutError::Exists(_) => "Name another file, or write over it with --force.",
+        OutError::Io { .. } => "Name a file in a folder that exists and can be written to.",
+    }
+}
+
+impl From<OutError> for CliError {
+    fn from(error: OutError) -> Self {
+        Self::of(Kind::Work, &error).hint(out_hint(&error))
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use crate::workbench::Overrides;
+use crate::workbench::out_file::is_json;
 
 use super::error::{CliError, Kind};
 use super::{Context, output};
@@ -25,9 +26,12 @@ enum Verb {
     Verify,
     /// Tell what AI was used for: who was asked, what was read and sent, what was accepted
     Report {
-        /// Write it to this file instead
+        /// Write it to this file instead, as JSON where it ends with .json
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
+        /// Write over a file that is there
+        #[arg(long, requires = "output")]
+        force: bool,
     },
 }
 
@@ -35,7 +39,7 @@ impl ProvenanceVerb {
     pub(super) fn execute(self, context: &Context) -> Result<(), CliError> {
         match self.verb {
             Verb::Verify => verify(context),
-            Verb::Report { output } => report(context, output),
+            Verb::Report { output, force } => report(context, output, force),
         }
     }
 }
@@ -55,28 +59,28 @@ fn verify(context: &Context) -> Result<(), CliError> {
     }
     let Some(broken) = broken else { return Ok(()) };
     let message = format!("The records of {} are {}.", broken.machine, broken.words);
-    let error = CliError::new(Kind::Work, message).hint(
-        "A line there was changed, left out, moved or added. A copy of .scritorio/provenance from git or a backup may be whole.",
-    );
+    let hint = if broken.maybe_copy() {
+        "Either its last lines were cut off, or this folder is a copy that was made before they were written: where there is another copy, it has them."
+    } else {
+        "A line there was changed, left out, moved or added, or another book stood in this folder before. A copy of .scritorio/provenance from git or a backup may be whole."
+    };
+    let error = CliError::new(Kind::Work, message).hint(hint);
     Err(CliError { told: context.global.json, ..error })
 }
 
-fn report(context: &Context, output: Option<PathBuf>) -> Result<(), CliError> {
+fn report(context: &Context, output: Option<PathBuf>, force: bool) -> Result<(), CliError> {
     let bench = context.open(Overrides::default())?;
     let report = bench.provenance_report().map_err(|e| unreadable(&e))?;
     let Some(path) = output else {
         return if context.global.json { output::document(&report) } else { output::text(&report.text()) };
     };
-    let text = if context.global.json {
+    let text = if context.global.json || is_json(&path) {
         serde_json::to_string_pretty(&report)
             .map_err(|e| CliError::new(Kind::Work, format!("The report can't be put into JSON: {e}.")))?
     } else {
         report.text()
     };
-    bench.keep_report(&path, &text).map_err(|e| {
-        CliError::new(Kind::Work, format!("The report can't be written to {}: {e}.", path.display()))
-            .hint("Name a file in a folder that exists and can be written to.")
-    })?;
+    bench.keep_report(&path, &text, force)?;
     output::progress(&format!("The report is in {}.", path.display()));
     Ok(())
 }

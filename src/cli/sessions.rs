@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::domain::conversation::Usage;
 use crate::domain::ids::SessionId;
 use crate::domain::price::cost_in_words;
+use crate::workbench::out_file::is_json;
 use crate::workbench::sessions::Part;
 use crate::workbench::{Format, Overrides, Passage, SessionError, Summary, Workbench, member};
 
@@ -226,7 +227,7 @@ fn export(
     session: &SessionId,
     (format, file, force): (Option<As>, Option<PathBuf>, bool),
 ) -> Result<(), CliError> {
-    let says_json = file.as_ref().is_some_and(|file| file.extension().is_some_and(|e| e == "json"));
+    let says_json = file.as_ref().is_some_and(|file| is_json(file));
     let format = match format {
         Some(As::Json) => Format::Json,
         None if says_json || (file.is_none() && context.global.json) => Format::Json,

@@ -12,6 +12,7 @@ use crate::domain::codex::EntryType;
 use crate::domain::frontmatter::Problem;
 use crate::domain::ids::BookPath;
 use crate::domain::nearness::nearest;
+use crate::domain::privacy;
 
 /// Name of the settings file in a book's folder.
 pub const FILE: &str = "scritorio.toml";
@@ -36,10 +37,15 @@ pub fn parse(text: &str) -> Result<(BookSettings, Vec<Problem>), Problem> {
         let name = key.get_ref().as_ref();
         if name == "board" {
             draft.board(&Cell { text, path: "[board]".to_owned(), item })?;
+        } else if name == "ai" {
+            draft.ai(&Cell { text, path: "[ai]".to_owned(), item });
+        } else if means_ai(name, item.get_ref()) {
+            let what = format!("`{name}` is not a known section; did you mean `[ai]` with the key `never`?");
+            draft.refuse(Problem::at(text, key.span().start, what));
         } else if let Some((_, keys)) = TABLES.iter().find(|(known, _)| *known == name) {
             draft.table(&Cell { text, path: format!("[{name}]"), item }, keys)?;
         } else {
-            let known = TABLES.iter().map(|(known, _)| *known).chain(["board"]);
+            let known = TABLES.iter().map(|(known, _)| *known).chain(["board", "ai"]);
             draft.unknown(key, &format!("`{name}` is not a known section"), known);
         }
     }
@@ -91,7 +97,6 @@ const TABLES: &[(&str, &[(&str, Set)])] = &[
             ("model", |d, v| v.text().map(|text| d.settings.model = text)),
         ],
     ),
-    ("ai", &[("never", |d, v| d.folders(v).map(|dirs| d.settings.ai_never = dirs))]),
     ("tools", &[("disabled", |d, v| v.texts().map(|names| d.settings.disabled_tools = names))]),
     (
         "goals",
@@ -144,15 +149,49 @@ impl Draft<'_> {
             let name = key.get_ref().as_ref();
             match keys.iter().find(|(known, _)| *known == name) {
                 Some((_, set)) => set(self, &section.child(name, item))?,
-                // What is meant to keep something from AI must not be passed over.
-                None if section.path == "[ai]" => {
-                    let what = format!("`{}` is not a known key of [ai]; the key is `never`", key.get_ref());
-                    return Err(Problem::at(self.text, key.span().start, what));
-                }
                 None => self.unknown_key(section, key, keys.iter().map(|(known, _)| *known)),
             }
         }
         Ok(())
+    }
+
+    /// `[ai]`: what is meant to keep something from AI is never passed over. What can't be obeyed is noted, and what can is.
+    fn ai(&mut self, section: &Cell<'_>) {
+        let table = match section.table() {
+            Ok(table) => table,
+            Err(problem) => return self.refuse(problem),
+        };
+        for (key, item) in in_file_order(table) {
+            if key.get_ref() != "never" {
+                let what = format!("`{}` is not a known key of [ai]; the key is `never`", key.get_ref());
+                self.refuse(Problem::at(self.text, key.span().start, what));
+                continue;
+            }
+            let value = section.child(key.get_ref(), item);
+            let items = match item.get_ref() {
+                DeValue::String(_) => Ok(vec![section.child(key.get_ref(), item)]),
+                _ => value.items(),
+            };
+            match items {
+                Ok(items) => items.iter().for_each(|item| self.never(item)),
+                Err(problem) => self.refuse(problem),
+            }
+        }
+    }
+
+    fn never(&mut self, item: &Cell<'_>) {
+        let DeValue::String(raw) = item.item.get_ref() else {
+            return self.refuse(item.must_be("a list of texts, such as [\"notes/private\"]"));
+        };
+        match privacy::pattern(raw) {
+            Ok(_) => self.settings.ai_never.push(raw.trim().to_owned()),
+            Err(why) => self.refuse(item.problem(format!("{}: `{raw}` {why}", item.path))),
+        }
+    }
+
+    fn refuse(&mut self, problem: Problem) {
+        self.warnings.push(problem.clone());
+        self.settings.ai_refused.push(problem);
     }
 
     fn board(&mut self, section: &Cell<'_>) -> Result<(), Problem> {
@@ -264,6 +303,17 @@ impl Draft<'_> {
         }
         Ok(dirs)
     }
+}
+
+/// Whether something at the top of the file is likely meant to keep files from AI.
+fn means_ai(name: &str, item: &DeValue<'_>) -> bool {
+    let is_never = |key: &str| {
+        ["never", "ai_never", "ai-never"].iter().any(|known| key.trim().eq_ignore_ascii_case(known))
+    };
+    let holds_never = |table: &DeTable<'_>| table.keys().any(|key| is_never(key.get_ref()));
+    name.trim().eq_ignore_ascii_case("ai")
+        || is_never(name)
+        || matches!(item, DeValue::Table(table) if holds_never(table))
 }
 
 /// What may have been meant instead of `word`.
@@ -554,6 +604,36 @@ mod tests {
             ("[book]\ntitle = 'a'\ntitle = 'b'", 3),
         ] {
             assert_eq!(error(text).0, line, "{text:?}: {:?}", error(text));
+        }
+    }
+
+    #[test]
+    fn what_of_ai_never_can_be_obeyed_is_and_the_rest_is_noted_and_never_passed_over() {
+        let refused = |text: &str| {
+            let (settings, warnings) = parse(text).unwrap();
+            let refused: Vec<_> = settings.ai_refused.iter().map(|p| (p.line, p.message.clone())).collect();
+            assert!(settings.ai_refused.iter().all(|problem| warnings.contains(problem)));
+            (settings.ai_never, refused)
+        };
+        let (never, none) = refused("[ai]\nnever = ['/notes', 'codex/characters/*.md', \"a/b/\"]\n");
+        assert_eq!((never.len(), none.len()), (3, 0));
+        assert_eq!(refused("[ai]\nnever = 'notes'\n"), (vec!["notes".to_owned()], vec![]));
+        let (never, problems) = refused("[ai]\nnever = ['notes', '../out',\n3]\nnevr = ['x']\n");
+        assert_eq!(never, ["notes"]);
+        assert_eq!(problems.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 3, 4]);
+        assert!(problems[0].1.contains("`../out` leads out of the book"), "{problems:?}");
+        assert!(problems[2].1.contains("`nevr` is not a known key of [ai]"), "{problems:?}");
+        for text in [
+            "[AI]\nnever = ['notes']\n",
+            "[aai]\nnever = ['notes']\n",
+            "never = ['notes']\n",
+            "ai = 'never'\n",
+            "[[ai]]\nnever = ['notes']\n",
+            "[ai.never]\nnotes = true\n",
+            "[ai]\nnever = ''\n",
+            "[ai]\nnever = true\n",
+        ] {
+            assert_eq!(refused(text).1.len(), 1, "{text}");
         }
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::codex::{Entry, EntryType};
+use super::frontmatter::Problem;
 use super::ids::BookPath;
 use super::links::{self, Targets};
 use super::manuscript::Chapter;
@@ -192,8 +193,12 @@ pub struct BookSettings {
     pub provider: Option<String>,
     /// `[provider] model`
     pub model: Option<String>,
-    /// `[ai] never`: folders and files that AI never reads.
+    /// `[ai] never`: folders, files and patterns that AI never reads, as written.
     pub ai_never: Vec<String>,
+    /// What of `[ai]` can't be obeyed: while there is any, nobody is asked.
+    pub ai_refused: Vec<Problem>,
+    /// What `[ai] never` names and is not there, a sentence each: the author is told with every question.
+    pub ai_missing: Vec<String>,
     /// `[tools] disabled`
     pub disabled_tools: Vec<String>,
     /// `[goals] words`: of the whole book.

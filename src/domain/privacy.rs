@@ -3,6 +3,7 @@
 //! A mark that can't be read as meant counts as one rather than not: a slip in a letter, a broken block, a key that stands twice.
 
 use serde_json::{Map, Value};
+use unicode_normalization::UnicodeNormalization;
 
 use super::frontmatter::{self, Syntax};
 use super::ids::BookPath;
@@ -69,18 +70,115 @@ pub fn says_never(fields: &Map<String, Value>) -> bool {
     fields.iter().any(|(key, value)| is_key(key) && is_never(value))
 }
 
-/// Whether a path is one of these folders and files of the settings, or below one of them.
+/// Whether a path is one of these folders and files of the settings, or below one of them. Case makes no difference.
+///
+/// Each is a path inside the book, with or without `/` in front. `*` stands for any letters of one part of a path, `?` for one letter, `**` for any parts; one that is
+/// a single part with such a sign is looked for at every depth.
 pub fn is_below(path: &BookPath, never: &[String]) -> bool {
-    let path = path.as_str().to_lowercase();
-    let below = |dir: &String| {
-        // `Notes/Private/*` means the folder, too.
-        let dir = dir.to_lowercase();
-        let dir = dir.trim_end_matches(['*', '/']);
-        dir == "."
-            || dir.is_empty()
-            || path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    let path = plain(path.as_str());
+    let mut patterns = never.iter().filter_map(|raw| pattern(raw).ok());
+    patterns.any(|pattern| covers(&plain(&pattern), &path))
+}
+
+/// Returns what the settings name, as a path or pattern inside the book, `.` for all of it; the error says what is wrong with it, in words that follow its name.
+pub fn pattern(raw: &str) -> Result<String, &'static str> {
+    let raw = raw.trim().replace('\\', "/");
+    if raw.is_empty() {
+        return Err("names nothing");
+    }
+    if raw.starts_with('~') || raw.chars().nth(1) == Some(':') {
+        return Err("is no path inside the book");
+    }
+    if raw.starts_with('!') {
+        return Err("is an exception, and there are none");
+    }
+    if raw.len() > LONGEST || raw.chars().any(char::is_control) {
+        return Err("is no path");
+    }
+    let mut parts: Vec<&str> = raw.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    if parts.contains(&"..") {
+        return Err("leads out of the book");
+    }
+    parts.dedup_by(|a, b| *a == "**" && *b == "**");
+    // What is in a folder is the folder.
+    while parts.last().is_some_and(|part| part.bytes().all(|b| b == b'*')) {
+        parts.pop();
+    }
+    Ok(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
+}
+
+/// Whether a name of the settings has signs that stand for others.
+pub fn is_glob(name: &str) -> bool {
+    name.contains(['*', '?'])
+}
+
+/// Longest name in the settings, in bytes.
+const LONGEST: usize = 1024;
+
+fn plain(path: &str) -> String {
+    path.nfc().flat_map(char::to_lowercase).collect()
+}
+
+/// Whether a pattern is a path or a folder above it. Takes as many steps as both have parts, whatever stands in them.
+fn covers(pattern: &str, path: &str) -> bool {
+    if pattern == "." {
+        return true;
+    }
+    let mut parts: Vec<&str> = pattern.split('/').collect();
+    if parts.len() == 1 && is_glob(pattern) {
+        parts.insert(0, "**");
+    }
+    let all = parts.len();
+    // Which beginnings of the pattern are the path so far.
+    let mut at = vec![false; all + 1];
+    at[0] = true;
+    let skip = |at: &mut Vec<bool>| {
+        for part in 0..all {
+            at[part + 1] |= at[part] && parts[part] == "**";
+        }
     };
-    never.iter().any(below)
+    skip(&mut at);
+    for step in path.split('/') {
+        let mut next = vec![false; all + 1];
+        for part in (0..all).filter(|part| at[*part]) {
+            if parts[part] == "**" {
+                next[part] = true;
+            } else if is_like(parts[part], step) {
+                next[part + 1] = true;
+            }
+        }
+        skip(&mut next);
+        if next[all] {
+            return true;
+        }
+        at = next;
+    }
+    false
+}
+
+/// Whether one part of a path is as a pattern says.
+fn is_like(pattern: &str, part: &str) -> bool {
+    let (pattern, part): (Vec<char>, Vec<char>) = (pattern.chars().collect(), part.chars().collect());
+    let (mut p, mut t) = (0, 0);
+    // Where to go on when what the last `*` stands for was too short.
+    let mut star: Option<(usize, usize)> = None;
+    while t < part.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(c) if *c == '?' || *c == part[t] => (p, t) = (p + 1, t + 1),
+            _ => match &mut star {
+                Some((at, taken)) => {
+                    *taken += 1;
+                    (p, t) = (*at + 1, *taken);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
 }
 
 /// Whether a line of a block says it, however broken the block is.
@@ -155,7 +253,75 @@ mod tests {
         }
     }
 
+    fn covered(pattern: &str, path: &str) -> bool {
+        is_below(&BookPath::new(path).unwrap(), &[pattern.to_owned()])
+    }
+
+    #[test]
+    fn the_settings_name_folders_files_and_patterns() {
+        for (pattern, path) in [
+            ("notes", "notes/deep/a.md"),
+            ("/notes", "notes/a.md"),
+            ("/notes/", "Notes/a.md"),
+            ("./notes/./private", "notes/private/a.md"),
+            ("notes\\private", "notes/private/a.md"),
+            ("notes/a.md", "notes/a.md"),
+            ("codex/characters/*.md", "codex/characters/ruth.md"),
+            ("codex/*/ruth.md", "codex/characters/ruth.md"),
+            ("codex/**/ruth.md", "codex/ruth.md"),
+            ("codex/**/ruth.md", "codex/a/b/ruth.md"),
+            ("**/secret", "a/b/secret/c.md"),
+            ("secret*", "notes/deep/secrets.md"),
+            ("*.txt", "manuscript/1.txt"),
+            ("notes/private/*", "notes/private/a.md"),
+            ("notes/private/**", "notes/private/b/a.md"),
+            ("ch?pter-1*", "manuscript/chapter-12.md"),
+            ("notes/caf\u{e9}", "notes/cafe\u{301}/a.md"),
+            ("notes/[mine]", "notes/[mine]/a.md"),
+            (".", "a.md"),
+            ("/", "a.md"),
+            ("**", "a/b.md"),
+            ("*", "a/b.md"),
+        ] {
+            assert!(covered(pattern, path), "{pattern} {path}");
+        }
+        for (pattern, path) in [
+            ("notes", "notes.md"),
+            ("notes/private", "notes/privateer.md"),
+            ("codex/*.md", "codex/characters/ruth.md"),
+            ("codex/*/ruth.md", "codex/a/b/ruth.md"),
+            ("secret", "notes/secret.md"),
+            ("a?.md", "a.md"),
+            ("../notes", "notes/a.md"),
+            ("", "a.md"),
+        ] {
+            assert!(!covered(pattern, path), "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_path_inside_the_book_is_refused() {
+        for raw in ["", "  ", "../x", "a/../b", "~/notes", "C:/notes", "!notes", "a\nb", &"a".repeat(2000)] {
+            assert!(pattern(raw).is_err(), "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_is_made_to_be_slow_is_not() {
+        let parts = vec!["**/*a*a*a*"; 100].join("/");
+        let path = vec!["aaaaaaaaa"; 100].join("/");
+        assert!(!covers(&(parts + "/b"), &path));
+    }
+
     proptest::proptest! {
+        #[test]
+        fn every_name_covers_itself_and_what_is_below_it(name in "[a-c?*]{1,4}(/[a-c?*]{1,4}){0,3}") {
+            let name = BookPath::new(&name).unwrap();
+            proptest::prop_assert!(covered(name.as_str(), name.as_str()));
+            let child = BookPath::new(format!("{name}/below.md")).unwrap();
+            proptest::prop_assert!(covered(name.as_str(), child.as_str()));
+        }
+
         #[test]
         fn any_text_is_asked_without_harm(text in "(---|\\+\\+\\+|\\{)?\n?(ai|AI|é)?[:= ]{0,3}[a-z\"\\[\\]{}:=#\r\n\té]{0,40}\n?(---|\\+\\+\\+|\\})?") {
             let _ = is_marked(&text);

@@ -165,14 +165,9 @@ impl Plan {
         }
         // One that was read in parts is in the order of one that was read in one go.
         pieces.sort_by(|a, b| a.file().path.cmp(&b.file().path));
-        let is_there = |dir: &String| {
-            let below = |file: &scan::File| privacy::is_below(&file.path, std::slice::from_ref(dir));
-            root.join(dir).exists() || files.iter().any(below)
-        };
         book.private = private_files(&pieces, &files, &root, &settings.read.ai_never);
-        book.warnings.extend(settings.read.ai_never.iter().filter(|dir| !is_there(dir)).map(|dir| {
-            settings.warning(dir, format!("there is no folder or file `{dir}` that AI could leave alone"))
-        }));
+        let mut settings = settings;
+        book.warnings.extend(private::missing(&mut settings, &root, &files.iter().map(|file| &file.path)));
         book.old_mac = of_old_mac(pieces.iter().map(Piece::file)).collect();
         book.embedded = linked::follow(&mut pieces, &rules.words);
         Draft { rules, book, chapters: vec![] }.finish(pieces, settings)

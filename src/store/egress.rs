@@ -115,6 +115,8 @@ pub enum Through {
     Model,
     /// A text that is to become a vector.
     Text,
+    /// The program told what became of a proposal, by what the model had said that it was for and the author's reason.
+    News,
 }
 
 /// How an attempt ended.

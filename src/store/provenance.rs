@@ -1,8 +1,10 @@
 //! What AI did to a book: `.scritorio/provenance/<machine>.jsonl`, append-only and hash-chained.
 //!
 //! Every line holds the SHA-256 of the line before it, and of itself. How many lines there are and the hash of the last one is also kept outside
-//! the book, in the data folder (the anchor), so that a tail that was cut off shows, and so does a line that somebody else added. The anchor names the next line before that is
-//! written: a line that it does not name was not written by this program here. Holds metadata and hashes, never prose, prompts or keys.
+//! the book, in the data folder (the [`anchor`]), so that a tail that was cut off shows, and so does a line that somebody else added. The anchor names the next line before that is
+//! written: a line that it does not name was not written by this program here. A chain that has lines and no anchor never gets one. Holds metadata and hashes, never prose, prompts or keys.
+
+mod anchor;
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
@@ -15,8 +17,9 @@ use crate::domain::conversation::Usage;
 use crate::domain::ids::{ProposalId, SessionId, TurnId};
 use crate::domain::passage::sha256_hex;
 
+use self::anchor::{Anchors, End, Known};
 use super::proposals::Changed;
-use super::{atomic, home, jsonl, machine};
+use super::{home, jsonl, machine};
 
 const FOLDER: &str = "provenance";
 /// What the first line gives as the hash of the line before it.
@@ -39,7 +42,7 @@ pub struct TurnRecord {
     pub session: SessionId,
     /// The turn.
     pub turn: TurnId,
-    /// `done`, `cancelled` or `failed`.
+    /// `done`, `cancelled`, `failed` or [`TurnRecord::KILLED`].
     pub status: String,
     /// Provider's name.
     pub provider: String,
@@ -49,7 +52,7 @@ pub struct TurnRecord {
     pub tier: Option<String>,
     /// Id of the board member.
     pub persona: String,
-    /// SHA-256 of the system prompt.
+    /// SHA-256 of the system prompt; empty where the program was killed.
     pub prompt_hash: String,
     /// The server's id of the last response.
     pub response_id: Option<String>,
@@ -57,12 +60,17 @@ pub struct TurnRecord {
     pub usage: Usage,
     /// The tools that ran: name, status, files, number of results.
     pub tools: Vec<Value>,
-    /// SHA-256 of the answer.
+    /// SHA-256 of the answer; empty where the program was killed.
     pub output_hash: String,
     /// Characters of the answer.
     pub output_chars: usize,
     /// What was proposed.
     pub proposals: Vec<ProposalId>,
+}
+
+impl TurnRecord {
+    /// How a turn ended whose program was killed. What it had sent is known, and what came back is not.
+    pub const KILLED: &str = "killed";
 }
 
 /// What the author did with one proposal.
@@ -111,6 +119,9 @@ pub enum Verdict {
     Broken {
         /// First line that is wrong or missing, from 1.
         line: u64,
+        /// Whether a copy of the book may be why: this machine has never written to the book in this folder, and has in another.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        maybe_copy: bool,
     },
 }
 
@@ -119,20 +130,13 @@ impl std::fmt::Display for Verdict {
         match self {
             Self::Anchored { .. } => f.write_str("intact and anchored"),
             Self::NotAnchored { .. } => f.write_str("intact, not anchored on this machine"),
-            Self::Broken { line } => write!(f, "broken at line {line}"),
+            Self::Broken { line, maybe_copy: false } => write!(f, "broken at line {line}"),
+            Self::Broken { line, maybe_copy: true } => write!(
+                f,
+                "broken at line {line}, or an older copy of a book that went on in another folder of this machine"
+            ),
         }
     }
-}
-
-/// Where a chain ended when this machine last wrote to it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Anchor {
-    v: u32,
-    count: u64,
-    head: String,
-    /// The line that is being written; one that is there and was not anchored yet was cut short by a crash.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    next: Option<String>,
 }
 
 /// The ledger of one book, as this machine writes it. Opening one writes nothing.
@@ -165,11 +169,15 @@ impl Ledger {
         let head = sha256_hex(&line);
         line.push(b'\n');
         // A chain that is not as it was left was changed. The old anchor stays, so that it shows for good.
-        let anchor = self.anchor(&machine)?;
-        let is_ours = anchor.is_none_or(|anchor| anchor.ends(&hashes));
-        let anchor = |count, head, next| Anchor { v: jsonl::VERSION, count, head, next };
+        // So it is with one that has lines and no anchor: nobody knows where it ended.
+        let anchors = self.anchors(&machine);
+        let mut known = anchors.known(&hashes)?;
+        let is_new = hashes.is_empty() && known.ends.is_empty();
+        let is_ours = is_new || known.end_of(&hashes).is_some();
+        let first = hashes.first().unwrap_or(&head).clone();
+        let end = |count, head, next| End { book: String::new(), count, head, next };
         if is_ours {
-            self.set_anchor(&machine, &anchor(n - 1, before, Some(head.clone())))?;
+            anchors.set(&first, &mut known, end(n - 1, before, Some(head.clone())))?;
         }
         if torn > 0 {
             // Half a line that a crash left. It was never whole, so nothing that was recorded goes.
@@ -184,7 +192,7 @@ impl Ledger {
         #[cfg(test)]
         super::crash::point();
         if is_ours {
-            self.set_anchor(&machine, &anchor(n, head, None))?;
+            anchors.set(&first, &mut known, end(n, head, None))?;
         }
         Ok(())
     }
@@ -206,7 +214,7 @@ impl Ledger {
         // A ledger that was deleted is missing from the folder; its anchor is not.
         let own = machine::name(&self.data, false).ok();
         if let Some(own) = own.filter(|own| !machines.contains(own))
-            && self.anchor(&own)?.is_some()
+            && !self.anchors(&own).known(&[])?.ends.is_empty()
         {
             machines.push(own);
         }
@@ -241,39 +249,12 @@ impl Ledger {
             Err(e) if e.kind() == io::ErrorKind::NotFound => vec![],
             other => other?,
         };
-        Ok(judge(&bytes, self.anchor(machine)?.as_ref()))
+        let hashes: Vec<_> = lines(split_torn(&bytes).0).map(sha256_hex).collect();
+        Ok(judge(&bytes, &self.anchors(machine).known(&hashes)?))
     }
 
-    fn anchor_path(&self, machine: &str) -> io::Result<PathBuf> {
-        let book = sha256_hex(self.root.canonicalize()?.as_os_str().as_encoded_bytes());
-        Ok(self.data.join("anchors").join(format!("{}-{machine}.json", &book[..16])))
-    }
-
-    fn anchor(&self, machine: &str) -> io::Result<Option<Anchor>> {
-        match std::fs::read(self.anchor_path(machine)?) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-            other => Ok(Some(serde_json::from_slice(&other?)?)),
-        }
-    }
-
-    fn set_anchor(&self, machine: &str, anchor: &Anchor) -> io::Result<()> {
-        atomic::write(&self.data, &self.anchor_path(machine)?, &serde_json::to_vec(anchor)?)
-    }
-}
-
-impl Anchor {
-    fn holds(&self, hashes: &[String]) -> bool {
-        if self.count == 0 {
-            return self.head == NOTHING;
-        }
-        let at = usize::try_from(self.count).ok().and_then(|count| count.checked_sub(1));
-        at.and_then(|at| hashes.get(at)).is_some_and(|hash| *hash == self.head)
-    }
-
-    /// Whether a chain ends where this machine left it, with the line that it was writing or without.
-    fn ends(&self, hashes: &[String]) -> bool {
-        let more = hashes.get(usize::try_from(self.count).unwrap_or(usize::MAX)..).unwrap_or_default();
-        self.holds(hashes) && (more.is_empty() || more.len() == 1 && more.first() == self.next.as_ref())
+    fn anchors<'a>(&'a self, machine: &'a str) -> Anchors<'a> {
+        Anchors { data: &self.data, machine, root: &self.root }
     }
 }
 
@@ -294,8 +275,8 @@ fn is_whole(line: &[u8]) -> bool {
     hash.is_some_and(|hash| sha256_hex([content, b"}"].concat()).as_bytes() == hash)
 }
 
-/// Checks a chain, against its anchor where this machine has one.
-fn judge(bytes: &[u8], anchor: Option<&Anchor>) -> Verdict {
+/// Checks a chain, against what this machine knows of it.
+fn judge(bytes: &[u8], known: &Known) -> Verdict {
     let (whole, torn) = split_torn(bytes);
     let mut hashes: Vec<String> = vec![];
     for line in lines(whole) {
@@ -304,22 +285,29 @@ fn judge(bytes: &[u8], anchor: Option<&Anchor>) -> Verdict {
         let prev = hashes.last().map_or(NOTHING, String::as_str);
         let is_next = value["n"].as_u64() == Some(n) && value["prev"].as_str() == Some(prev);
         if !is_next || !is_whole(line) {
-            return Verdict::Broken { line: n };
+            return Verdict::Broken { line: n, maybe_copy: false };
         }
         hashes.push(sha256_hex(line));
     }
     let lines = hashes.len() as u64;
-    match anchor {
-        None => Verdict::NotAnchored { lines },
-        Some(anchor) if anchor.count > lines => Verdict::Broken { line: lines + 1 },
-        Some(anchor) if !anchor.holds(&hashes) => Verdict::Broken { line: anchor.count },
-        Some(anchor) if !anchor.ends(&hashes) => Verdict::Broken { line: anchor.count + 1 },
+    if let Some(end) = known.end_of(&hashes) {
         // Half a line is there only where one was being written.
-        Some(anchor) if torn > 0 && (anchor.next.is_none() || lines > anchor.count) => {
-            Verdict::Broken { line: lines + 1 }
-        }
-        Some(_) => Verdict::Anchored { lines },
+        return if torn > 0 && (end.next.is_none() || lines > end.count) {
+            Verdict::Broken { line: lines + 1, maybe_copy: false }
+        } else {
+            Verdict::Anchored { lines }
+        };
     }
+    let own = known.own();
+    let Some(end) = own.or_else(|| known.ends.iter().max_by_key(|end| end.count)) else {
+        return Verdict::NotAnchored { lines };
+    };
+    let line = match end.count {
+        count if count > lines => lines + 1,
+        count if !end.holds(&hashes) => count,
+        count => count + 1,
+    };
+    Verdict::Broken { line, maybe_copy: own.is_none() }
 }
 
 /// Splits off the bytes of a last line that has no end and is no JSON. Returns the rest and how many they are.
@@ -371,8 +359,64 @@ mod tests {
         }
 
         fn verdict(&self) -> Verdict {
-            self.ledger().verify().unwrap()[0].1
+            self.verdict_in("book")
         }
+
+        /// The ledger of a copy, or of where the book was moved to.
+        fn ledger_in(&self, folder: &str) -> Ledger {
+            Ledger::new(&self.folder.path().join(folder), &self.folder.path().join("data"))
+        }
+
+        fn verdict_in(&self, folder: &str) -> Verdict {
+            self.ledger_in(folder).verify().unwrap()[0].1
+        }
+
+        fn moves(&self, from: &str, to: &str) {
+            fs::rename(self.folder.path().join(from), self.folder.path().join(to)).unwrap();
+        }
+
+        fn copies(&self, from: &str, to: &str) {
+            let part = |book: &str| self.folder.path().join(book).join(".scritorio/provenance");
+            fs::create_dir_all(part(to)).unwrap();
+            for file in fs::read_dir(part(from)).unwrap() {
+                let file = file.unwrap();
+                fs::copy(file.path(), part(to).join(file.file_name())).unwrap();
+            }
+        }
+
+        /// Cuts the last line off.
+        fn cuts(&self, folder: &str) {
+            let folder = self.folder.path().join(folder).join(".scritorio/provenance");
+            let file = fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+            let text = fs::read_to_string(&file).unwrap();
+            let lines: Vec<&str> = text.split_inclusive('\n').collect();
+            fs::write(&file, lines[..lines.len() - 1].concat()).unwrap();
+        }
+
+        fn anchor_file(&self) -> PathBuf {
+            let anchors = self.folder.path().join("data/anchors");
+            fs::read_dir(&anchors).unwrap().next().unwrap().unwrap().path()
+        }
+
+        /// Where the chain ended, as this machine has it.
+        fn end(&self) -> End {
+            let file: Value = serde_json::from_slice(&fs::read(self.anchor_file()).unwrap()).unwrap();
+            serde_json::from_value(file["ends"][0].clone()).unwrap()
+        }
+
+        fn anchored(&self, end: &End) {
+            let file = serde_json::json!({ "v": 1, "ends": [end] });
+            fs::write(self.anchor_file(), file.to_string()).unwrap();
+        }
+    }
+
+    fn broken(line: u64) -> Verdict {
+        Verdict::Broken { line, maybe_copy: false }
+    }
+
+    /// What is known where the chain was written in one folder alone.
+    fn known(end: &End) -> Known {
+        Known { here: end.book.clone(), ends: vec![end.clone()], ..Known::default() }
     }
 
     fn fate(id: &str) -> Record {
@@ -416,7 +460,7 @@ mod tests {
         let desk = Desk::new(4);
         let text = fs::read_to_string(desk.file()).unwrap().replace("\"p-1\"", "\"p-7\"");
         fs::write(desk.file(), text).unwrap();
-        assert_eq!(desk.verdict(), Verdict::Broken { line: 2 });
+        assert_eq!(desk.verdict(), broken(2));
         assert_eq!(desk.verdict().to_string(), "broken at line 2");
     }
 
@@ -425,12 +469,12 @@ mod tests {
         let desk = Desk::new(3);
         let text = fs::read_to_string(desk.file()).unwrap();
         fs::write(desk.file(), text.replace("\"p-2\"", "\"p-7\"")).unwrap();
-        assert_eq!(desk.verdict(), Verdict::Broken { line: 3 });
+        assert_eq!(desk.verdict(), broken(3));
         let without: Vec<_> =
             text.split_inclusive('\n').enumerate().filter(|(n, _)| *n != 1).map(|(_, l)| l).collect();
         let without = without.concat();
         fs::write(desk.file(), without).unwrap();
-        assert_eq!(desk.verdict(), Verdict::Broken { line: 2 });
+        assert_eq!(desk.verdict(), broken(2));
     }
 
     #[test]
@@ -439,17 +483,124 @@ mod tests {
         let text = fs::read_to_string(desk.file()).unwrap();
         let two: String = text.split_inclusive('\n').take(2).collect();
         fs::write(desk.file(), two).unwrap();
-        assert_eq!(desk.verdict(), Verdict::Broken { line: 3 });
+        assert_eq!(desk.verdict(), broken(3));
         desk.ledger().append(fate("p-9")).unwrap();
         desk.ledger().append(fate("p-10")).unwrap();
-        assert_eq!(desk.verdict(), Verdict::Broken { line: 3 });
+        assert_eq!(desk.verdict(), broken(3));
     }
 
     #[test]
     fn a_deleted_ledger_shows() {
         let desk = Desk::new(2);
         fs::remove_file(desk.file()).unwrap();
-        assert_eq!(desk.verdict(), Verdict::Broken { line: 1 });
+        assert_eq!(desk.verdict(), broken(1));
+    }
+
+    #[test]
+    fn a_book_that_is_moved_keeps_its_anchor_and_what_is_cut_off_there_shows_for_good() {
+        let desk = Desk::new(3);
+        desk.moves("book", "second");
+        assert_eq!(desk.verdict_in("second"), Verdict::Anchored { lines: 3 });
+        desk.ledger_in("second").append(fate("p-3")).unwrap();
+        assert_eq!(desk.verdict_in("second"), Verdict::Anchored { lines: 4 });
+        desk.moves("second", "third");
+        desk.cuts("third");
+        let seen = desk.verdict_in("third");
+        assert_eq!(seen, Verdict::Broken { line: 4, maybe_copy: true });
+        assert!(seen.to_string().contains("an older copy"), "{seen}");
+        desk.ledger_in("third").append(fate("p-4")).unwrap();
+        assert_eq!(desk.verdict_in("third"), Verdict::Broken { line: 4, maybe_copy: true });
+        // Back where it was once, with as many lines as it had there.
+        desk.cuts("third");
+        desk.moves("third", "book");
+        assert!(matches!(desk.verdict(), Verdict::Broken { line: 4, .. }), "{:?}", desk.verdict());
+    }
+
+    #[test]
+    fn a_book_that_is_moved_there_and_back_is_whole() {
+        let desk = Desk::new(2);
+        desk.moves("book", "second");
+        desk.ledger_in("second").append(fate("p-2")).unwrap();
+        desk.moves("second", "book");
+        assert_eq!(desk.verdict(), Verdict::Anchored { lines: 3 });
+        desk.ledger().append(fate("p-3")).unwrap();
+        assert_eq!(desk.verdict(), Verdict::Anchored { lines: 4 });
+    }
+
+    #[test]
+    fn two_copies_that_both_go_on_are_both_whole_and_what_is_cut_off_either_shows() {
+        let desk = Desk::new(2);
+        desk.copies("book", "copy");
+        assert_eq!(desk.verdict_in("copy"), Verdict::Anchored { lines: 2 });
+        desk.ledger_in("copy").append(fate("p-of-copy")).unwrap();
+        desk.ledger().append(fate("p-2")).unwrap();
+        desk.ledger().append(fate("p-3")).unwrap();
+        assert_eq!(desk.verdict_in("copy"), Verdict::Anchored { lines: 3 });
+        assert_eq!(desk.verdict(), Verdict::Anchored { lines: 4 });
+        desk.cuts("copy");
+        assert_eq!(desk.verdict_in("copy"), broken(3));
+        desk.cuts("book");
+        assert_eq!(desk.verdict(), broken(4));
+    }
+
+    #[test]
+    fn a_copy_that_is_older_than_the_book_is_never_taken_for_whole_and_is_told_as_what_it_may_be() {
+        let desk = Desk::new(2);
+        desk.copies("book", "copy");
+        desk.ledger().append(fate("p-2")).unwrap();
+        let older = Verdict::Broken { line: 3, maybe_copy: true };
+        assert_eq!(desk.verdict_in("copy"), older);
+        desk.ledger_in("copy").append(fate("p-of-copy")).unwrap();
+        assert_eq!(desk.verdict_in("copy"), older);
+        assert_eq!(desk.verdict(), Verdict::Anchored { lines: 3 }, "the book itself is whole");
+    }
+
+    #[test]
+    fn a_chain_that_has_lines_and_no_anchor_never_gets_one() {
+        let desk = Desk::new(3);
+        fs::remove_dir_all(desk.folder.path().join("data/anchors")).unwrap();
+        assert_eq!(desk.verdict(), Verdict::NotAnchored { lines: 3 });
+        desk.ledger().append(fate("p-3")).unwrap();
+        assert_eq!(desk.verdict(), Verdict::NotAnchored { lines: 4 });
+    }
+
+    #[test]
+    fn a_new_chain_in_the_place_of_another_shows() {
+        let desk = Desk::new(2);
+        fs::remove_file(desk.file()).unwrap();
+        desk.ledger().append(fate("p-7")).unwrap();
+        desk.ledger().append(fate("p-8")).unwrap();
+        assert!(matches!(desk.verdict(), Verdict::Broken { .. }), "{:?}", desk.verdict());
+    }
+
+    /// Turns the anchor into that of an earlier version.
+    fn of_earlier_version(desk: &Desk) {
+        let machine = machine::name(&desk.folder.path().join("data"), false).unwrap();
+        let book = sha256_hex(desk.root().canonicalize().unwrap().as_os_str().as_encoded_bytes());
+        let End { count, head, .. } = desk.end();
+        fs::remove_file(desk.anchor_file()).unwrap();
+        let old = desk.folder.path().join("data/anchors").join(format!("{}-{machine}.json", &book[..16]));
+        fs::write(old, serde_json::json!({ "v": 1, "count": count, "head": head }).to_string()).unwrap();
+    }
+
+    #[test]
+    fn an_anchor_of_an_earlier_version_holds_and_is_taken_over() {
+        for is_moved in [false, true] {
+            let desk = Desk::new(2);
+            of_earlier_version(&desk);
+            let folder = if is_moved { "second" } else { "book" };
+            desk.moves("book", folder);
+            assert_eq!(desk.verdict_in(folder), Verdict::Anchored { lines: 2 });
+            desk.ledger_in(folder).append(fate("p-2")).unwrap();
+            assert_eq!(desk.verdict_in(folder), Verdict::Anchored { lines: 3 });
+            let anchors = fs::read_dir(desk.folder.path().join("data/anchors")).unwrap();
+            assert_eq!(anchors.count(), 1, "the old one is gone");
+            assert_eq!(desk.end().count, 3);
+        }
+        let desk = Desk::new(2);
+        of_earlier_version(&desk);
+        desk.cuts("book");
+        assert_eq!(desk.verdict(), broken(2));
     }
 
     #[test]
@@ -458,12 +609,8 @@ mod tests {
         let mut bytes = fs::read(desk.file()).unwrap();
         bytes.extend(b"{\"v\":1,\"n\":3,\"at\":\"20");
         fs::write(desk.file(), bytes).unwrap();
-        assert_eq!(desk.verdict(), Verdict::Broken { line: 3 }, "nobody was writing a line");
-        let anchors = desk.folder.path().join("data/anchors");
-        let path = fs::read_dir(&anchors).unwrap().next().unwrap().unwrap().path();
-        let anchor: Anchor = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-        let during = Anchor { next: Some("of the line that was cut".into()), ..anchor };
-        fs::write(&path, serde_json::to_vec(&during).unwrap()).unwrap();
+        assert_eq!(desk.verdict(), broken(3), "nobody was writing a line");
+        desk.anchored(&End { next: Some("of the line that was cut".into()), ..desk.end() });
         assert_eq!(desk.verdict(), Verdict::Anchored { lines: 2 });
         desk.ledger().append(fate("p-2")).unwrap();
         assert_eq!(desk.verdict(), Verdict::Anchored { lines: 3 });
@@ -472,35 +619,32 @@ mod tests {
     #[test]
     fn a_line_that_was_written_and_not_anchored_is_known_by_its_hash() {
         let desk = Desk::new(2);
-        let anchors = desk.folder.path().join("data/anchors");
-        let path = fs::read_dir(&anchors).unwrap().next().unwrap().unwrap().path();
-        let old: Anchor = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let old = desk.end();
         desk.ledger().append(fate("p-2")).unwrap();
-        let new: Anchor = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-        let during = Anchor { next: Some(new.head.clone()), ..old.clone() };
-        fs::write(&path, serde_json::to_vec(&during).unwrap()).unwrap();
+        let new = desk.end();
+        desk.anchored(&End { next: Some(new.head.clone()), ..old });
         assert_eq!(desk.verdict(), Verdict::Anchored { lines: 3 });
         desk.ledger().append(fate("p-3")).unwrap();
         assert_eq!(desk.verdict(), Verdict::Anchored { lines: 4 });
         // A line that the anchor does not name was added by somebody else, and no later line heals that.
-        fs::write(&path, serde_json::to_vec(&new).unwrap()).unwrap();
-        assert_eq!(desk.verdict(), Verdict::Broken { line: 4 });
+        desk.anchored(&new);
+        assert_eq!(desk.verdict(), broken(4));
         desk.ledger().append(fate("p-4")).unwrap();
-        assert_eq!(desk.verdict(), Verdict::Broken { line: 4 });
+        assert_eq!(desk.verdict(), broken(4));
     }
 
     #[test]
     fn a_line_without_a_hash_of_its_own_is_none_that_this_program_wrote() {
         let (bytes, _) = chain_of(&[fate("p-1")]);
-        assert_eq!(judge(&bytes, None), Verdict::NotAnchored { lines: 1 });
+        assert_eq!(judge(&bytes, &Known::default()), Verdict::NotAnchored { lines: 1 });
         let text = String::from_utf8(bytes).unwrap();
         let (without, _) = text.split_once(OWN).unwrap();
-        assert_eq!(judge(format!("{without}}}\n").as_bytes(), None), Verdict::Broken { line: 1 });
-        assert_eq!(judge(text.replace("\"hash\"", "\"hasi\"").as_bytes(), None), Verdict::Broken { line: 1 });
+        assert_eq!(judge(format!("{without}}}\n").as_bytes(), &Known::default()), broken(1));
+        assert_eq!(judge(text.replace("\"hash\"", "\"hasi\"").as_bytes(), &Known::default()), broken(1));
     }
 
     /// A ledger as it would be written, with its anchor.
-    fn chain_of(records: &[Record]) -> (Vec<u8>, Anchor) {
+    fn chain_of(records: &[Record]) -> (Vec<u8>, End) {
         let (mut bytes, mut prev) = (vec![], NOTHING.to_owned());
         for (n, record) in (1..).zip(records) {
             let at = format!("2026-01-01T00:00:0{}.000Z", n % 10);
@@ -509,7 +653,7 @@ mod tests {
             bytes.extend_from_slice(&line);
             bytes.push(b'\n');
         }
-        (bytes, Anchor { v: 1, count: records.len() as u64, head: prev, next: None })
+        (bytes, End { book: "/book".into(), count: records.len() as u64, head: prev, next: None })
     }
 
     /// Writes lines anew with hashes that fit, as somebody would who knows how.
@@ -533,8 +677,8 @@ mod tests {
             let records: Vec<Record> = ids.iter().map(|id| fate(&format!("p-{id}"))).collect();
             let (bytes, anchor) = chain_of(&records);
             let count = records.len() as u64;
-            prop_assert_eq!(judge(&bytes, Some(&anchor)), Verdict::Anchored { lines: count });
-            prop_assert_eq!(judge(&bytes, None), Verdict::NotAnchored { lines: count });
+            prop_assert_eq!(judge(&bytes, &known(&anchor)), Verdict::Anchored { lines: count });
+            prop_assert_eq!(judge(&bytes, &Known::default()), Verdict::NotAnchored { lines: count });
             let mut all: Vec<Vec<u8>> = lines(&bytes).map(<[u8]>::to_vec).collect();
             let (one, two) = (one.index(all.len()), two.index(all.len()));
             let mut is_cut = false;
@@ -576,11 +720,11 @@ mod tests {
                 changed.push(b'\n');
             }
             prop_assume!(changed.strip_suffix(b"\n") != bytes.strip_suffix(b"\n"));
-            let here = judge(&changed, Some(&anchor));
+            let here = judge(&changed, &known(&anchor));
             prop_assert!(matches!(here, Verdict::Broken { .. }), "here: {:?}", here);
             // Elsewhere nothing says where it ended, and whoever writes a whole new chain leaves no trace.
             if !is_cut && !is_forged && !all.is_empty() {
-                let elsewhere = judge(&changed, None);
+                let elsewhere = judge(&changed, &Known::default());
                 prop_assert!(matches!(elsewhere, Verdict::Broken { .. }), "elsewhere: {:?}", elsewhere);
             }
         }

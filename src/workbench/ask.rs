@@ -20,7 +20,7 @@ use crate::tools::{Registry, Selection};
 use super::Workbench;
 use super::blind::{View, turns_known};
 use super::egress::{self, Known};
-use super::history::{Before, before, from_stored, stretches, to_stored};
+use super::history::{Before, before, from_stored, stretches, to_stored, told_of_fates};
 use super::provider::OFFLINE;
 use super::settings::DEFAULT_ROUNDS;
 use super::{notices, private};
@@ -106,6 +106,7 @@ impl Workbench {
         }
         let View { book, current, chapter, selection, read_to } = Self::view(full, member, &ask)?;
         let model = self.model_of(name, Some(member.id)).value;
+        let news = told_of_fates(turns.iter().map(|kept| &kept.preface).chain([&preface]));
         let mut left_out = 0;
         let Before { history, continue_from, seen } = if let Some(read_to) = &read_to {
             let known = turns_known(turns, &book, read_to);
@@ -140,10 +141,11 @@ impl Workbench {
         let known = Known {
             prompt: egress::words_to(member.id, &whole),
             inline: context::inline_text(&book, current.as_ref(), selection.as_ref()),
+            news,
         };
         let witness = self.witness(Some((session.clone(), id.clone())), &whole, known);
         let witness = self.inner.opened.watch(&id, witness);
-        let notices = [by_book, kept_back.notice(), too_long(left_out, &model)];
+        let notices = [by_book, private::missing(&whole), kept_back.notice(), too_long(left_out, &model)];
         let purse = self.purse(&id, name, &model, options.service_tier.as_deref());
         let mut setup = TurnSetup {
             numbers_missing: notices::numbers_missing(&whole, &book),
@@ -336,7 +338,8 @@ impl Workbench {
             })?,
             None => turns,
         };
-        let preface = self.news(session, &turns);
+        let whole = self.book_of(ask);
+        let preface = self.news(session, &turns, &whole, &self.for_ai(&whole));
         Ok((turns, preface))
     }
 

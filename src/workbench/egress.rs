@@ -35,6 +35,8 @@ pub(super) struct Known {
     pub prompt: Vec<Stretch>,
     /// What the context message holds where no tools are offered.
     pub inline: Option<Stretch>,
+    /// Messages among the author's that the program wrote: what became of proposals.
+    pub news: Vec<String>,
 }
 
 /// Notes in the book's ledger.
@@ -100,7 +102,7 @@ impl Witness for Ledgered {
             }
             let (bench, egress) = (self.bench.clone(), self.bench.egress());
             let (where_to, folder) = egress.place();
-            let parts = parts(&sending);
+            let parts = parts(&sending, &self.known.news);
             let told = self.sent(&sending);
             let mut known = self.known.prompt.clone();
             if matches!(sending.of, Carried::Conversation(request) if request.tools.is_empty()) {
@@ -160,7 +162,8 @@ impl Ledgered {
                 let leaves = Leaves::of(&body);
                 // The words of a check are the program's.
                 let is_turn = self.purpose == Purpose::Turn;
-                let author = if is_turn { said_by_author(request, &leaves) } else { Said::default() };
+                let news = &self.known.news;
+                let author = if is_turn { said_by_author(request, &leaves, news) } else { Said::default() };
                 (self.purpose, request.model.as_str(), author, Some(tokens::of(request, &body)))
             }
             Carried::Nothing => (Purpose::Models, "", Said::default(), None),
@@ -202,11 +205,10 @@ fn ended(outcome: Outcome, usage: Usage) -> Ended {
     Ended { end: end.to_owned(), status, received, tier, usage }
 }
 
-fn said_by_author(request: &Request, body: &Leaves) -> Said {
+fn said_by_author(request: &Request, body: &Leaves, news: &[String]) -> Said {
+    let is_own = |text: &String| !news.contains(text) && own::results(text).next().is_none();
     let said = request.items.iter().filter_map(|item| match item {
-        Item::Author(text) if body.hold(text) && own::results(text).next().is_none() => {
-            Some(text.chars().count())
-        }
+        Item::Author(text) if body.hold(text) && is_own(text) => Some(text.chars().count()),
         _ => None,
     });
     said.fold(Said::default(), |all, chars| Said { messages: all.messages + 1, chars: all.chars + chars })
@@ -231,7 +233,7 @@ impl Part {
 }
 
 /// Every text of a request but the author's own.
-fn parts(sending: &Sending<'_>) -> Vec<Part> {
+fn parts(sending: &Sending<'_>, news: &[String]) -> Vec<Part> {
     let request = match sending.of {
         Carried::Conversation(request) => request,
         Carried::Nothing => return vec![],
@@ -243,6 +245,7 @@ fn parts(sending: &Sending<'_>) -> Vec<Part> {
         vec![Part { is_prompt: true, ..Part::of(request.instructions.as_str(), Through::Prompt) }];
     for item in &request.items {
         match item {
+            Item::Author(text) if news.contains(text) => parts.push(Part::of(text.as_str(), Through::News)),
             // The author's own words are told by their number; a result that the program adds in words is a tool's.
             Item::Author(text) => {
                 for (tool, output) in own::results(text) {
@@ -459,8 +462,11 @@ mod tests {
     async fn noted(bench: &Workbench, request: &Request, body: &Value) -> Sent {
         let book = bench.book();
         let turn = Some((SessionId::new("s-1"), TurnId::new("t-1")));
-        let witness =
-            bench.witness(turn, &book, Known { prompt: words_to("writing-coach", &book), inline: None });
+        let witness = bench.witness(
+            turn,
+            &book,
+            Known { prompt: words_to("writing-coach", &book), ..Known::default() },
+        );
         let body = body.to_string();
         let of = Carried::Conversation(request);
         let sending = Sending { destination: "https://example.org", provider: "openai", body: &body, of };

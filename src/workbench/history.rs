@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::domain::book::Book;
 use crate::domain::conversation::TurnStatus;
 use crate::domain::ids::{BookPath, CallId, ProposalId, SessionId};
 use crate::proposal::Status;
@@ -12,6 +13,7 @@ use crate::store::sessions::{Kept, Preface, Stretch};
 use crate::tools::{Material, Seen};
 
 use super::Workbench;
+use super::private::Secrets;
 
 /// An [`Item`] as it is stored.
 #[derive(Debug, Serialize, Deserialize)]
@@ -92,6 +94,12 @@ pub(super) fn before(turns: &[Kept], destination: &str) -> Before {
     before
 }
 
+/// The texts that told what became of proposals. They stand among the author's words, and the program wrote them.
+pub(super) fn told_of_fates<'a>(prefaces: impl Iterator<Item = &'a Preface>) -> Vec<String> {
+    let items = prefaces.flat_map(|preface| from_stored(&preface.items));
+    items.filter_map(|item| if let Item::Author(text) = item { Some(text) } else { None }).collect()
+}
+
 /// Encodes what tools returned, for the disk.
 pub(super) fn stretches(material: Vec<Material>) -> Vec<Stretch> {
     let mut stretches: Vec<Stretch> = vec![];
@@ -106,19 +114,19 @@ pub(super) fn stretches(material: Vec<Material>) -> Vec<Stretch> {
 
 impl Workbench {
     /// What the model is told before the question: what has become of the proposals of this conversation, as far as no answered turn was
-    /// told of it yet. A model that is not told proposes the same again, or goes on from a text that is not there.
-    pub(super) fn news(&self, session: &SessionId, turns: &[Kept]) -> Preface {
+    /// told of it yet. A model that is not told proposes the same again, or goes on from a text that is not there. What a proposal was for was said by a model: where
+    /// that tells of a file which AI never reads (by now), it is left out.
+    pub(super) fn news(&self, session: &SessionId, turns: &[Kept], whole: &Book, open: &Book) -> Preface {
         let answered = |kept: &&Kept| matches!(kept.turn.status, TurnStatus::Done | TurnStatus::Cancelled);
         let told = |id: &ProposalId| {
             let last = turns.iter().filter(answered).rev().find_map(|kept| fate_told(&kept.preface, id));
             last.map(str::to_owned)
         };
-        let book = self.book();
         let queue = proposals::load(self.root()).map(|queue| queue.items).unwrap_or_default();
         let mut fresh: Vec<(&Queued, &'static str)> = queue
             .iter()
             .filter(|q| q.session == *session || turns.iter().any(|kept| kept.turn.id == q.turn))
-            .filter(|q| q.proposal.files.iter().all(|file| !book.private.contains(&file.path)))
+            .filter(|q| q.proposal.files.iter().all(|file| !whole.private.contains(&file.path)))
             .filter_map(|q| Some((q, fate(q)?)))
             .filter(|(q, fate)| told(&q.proposal.id).as_deref() != Some(fate))
             .collect();
@@ -128,7 +136,9 @@ impl Workbench {
             return Preface::default();
         }
         let left_out = fresh.len().saturating_sub(MOST_TOLD);
-        let mut lines: Vec<String> = fresh.iter().skip(left_out).map(|(q, fate)| in_words(q, fate)).collect();
+        let secrets = Secrets::of(whole, open, turns);
+        let in_words = |(queued, fate): &(&Queued, &str)| in_words(queued, fate, &secrets);
+        let mut lines: Vec<String> = fresh.iter().skip(left_out).map(in_words).collect();
         if left_out > 0 {
             lines.insert(0, format!("I have also decided on {left_out} earlier proposals."));
         }
@@ -163,10 +173,21 @@ fn fate(queued: &Queued) -> Option<&'static str> {
     }
 }
 
-fn in_words(queued: &Queued, fate: &str) -> String {
+/// Tells as much as may be told.
+fn in_words(queued: &Queued, fate: &str, secrets: &Secrets<'_>) -> String {
     let path = queued.proposal.path().map_or("", BookPath::as_str);
-    let proposal = format!("your proposal \"{}\" for {path}", queued.proposal.summary);
     let why = queued.why.as_deref().map(str::trim).filter(|why| !why.is_empty());
+    let (full, short) = (
+        format!("your proposal \"{}\" for {path}", queued.proposal.summary),
+        format!("your proposal for {path}"),
+    );
+    let ways = [(&full, why), (&short, why), (&full, None), (&short, None)];
+    let mut said = ways.into_iter().map(|(proposal, why)| fate_in_words(proposal, fate, why));
+    said.find(|words| !secrets.are_in(words))
+        .unwrap_or_else(|| fate_in_words("a proposal of yours", fate, None))
+}
+
+fn fate_in_words(proposal: &str, fate: &str, why: Option<&str>) -> String {
     match (fate, why) {
         ("applied", _) => format!("I accepted {proposal}."),
         ("edited", _) => {
@@ -343,9 +364,14 @@ mod tests {
                 proposal.id
             }
 
+            fn news(&self, turns: &[Kept]) -> Preface {
+                let whole = self.bench.book();
+                self.bench.news(&self.session, turns, &whole, &self.bench.for_ai(&whole))
+            }
+
             fn told(&self) -> String {
                 let turns = sessions::load(self.bench.root(), &self.session).unwrap();
-                let preface = self.bench.news(&self.session, &turns);
+                let preface = self.news(&turns);
                 let words = from_stored(&preface.items);
                 let said: Vec<String> = words
                     .into_iter()
@@ -375,7 +401,7 @@ mod tests {
             assert_eq!(desk.told(), words);
             assert!(desk.request().contains("too soon, keep her a rival"));
             let turns = sessions::load(desk.bench.root(), &desk.session).unwrap();
-            let preface = desk.bench.news(&desk.session, &turns);
+            let preface = desk.news(&turns);
             desk.answer(&preface);
             assert_eq!(desk.told(), "");
             assert!(desk.request().contains("too soon"), "it stays in the history");
@@ -389,7 +415,7 @@ mod tests {
             desk.bench.apply(&id, &[]).unwrap();
             assert!(desk.told().contains("after changing its text"), "{}", desk.told());
             let turns = sessions::load(desk.bench.root(), &desk.session).unwrap();
-            desk.answer(&desk.bench.news(&desk.session, &turns));
+            desk.answer(&desk.news(&turns));
             assert_eq!(desk.told(), "");
             desk.bench.undo(&id).unwrap();
             assert!(desk.told().starts_with("I took back your proposal"), "{}", desk.told());
@@ -402,6 +428,25 @@ mod tests {
             assert_eq!(lines.len(), 3, "{told}");
             assert!(lines[1].starts_with("I accepted your proposal \"Again\""));
             assert!(lines[2].ends_with("\"Once more\" for codex/characters/mira.md."));
+        }
+
+        #[test]
+        fn what_tells_of_a_private_file_is_left_out_of_a_fate_and_no_more() {
+            let desk = Desk::new();
+            let zed = "---\nname: Zedekiah\nai: never\n---\n\nHe is the father of Mira and nobody knows that at all.\n";
+            std::fs::write(desk.bench.root().join("codex/characters/zed.md"), zed).unwrap();
+            desk.bench.refresh().unwrap();
+            let told = |summary: &str, why: &str| {
+                desk.bench.reject(&desk.propose(summary), Some(why)).unwrap();
+                desk.told().lines().last().unwrap().to_owned()
+            };
+            let open = "I rejected your proposal \"Mira is an ally\" for codex/characters/mira.md.";
+            let bare = "I rejected your proposal for codex/characters/mira.md.";
+            assert_eq!(told("Mira is an ally", "too soon"), format!("{open} My reason: too soon"));
+            assert_eq!(told("Zedekiah is kind", "too soon"), format!("{bare} My reason: too soon"));
+            assert_eq!(told("she is the father of Mira and nobody", "no"), format!("{bare} My reason: no"));
+            assert_eq!(told("Mira is an ally", "ask Zedekiah"), open);
+            assert_eq!(told("Zedekiah is kind", "ask Zedekiah"), bare);
         }
 
         #[test]

@@ -10,8 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use serde_json::Value;
 
 use crate::canon::stretches;
+use crate::config;
 use crate::domain::book::Book;
 use crate::domain::conversation::{Failure, FailureKind, TurnStatus};
+use crate::domain::frontmatter::Problem;
 use crate::domain::ids::BookPath;
 use crate::domain::privacy;
 use crate::proposal::change;
@@ -75,6 +77,7 @@ pub(super) struct Known {
 
 /// Leaves out of a question what AI never reads. A selection from a private file is refused: the author may not know that they selected it there.
 pub(super) fn known(ask: &Ask, whole: &Book) -> Result<Known, Failure> {
+    obeyed(whole)?;
     let mut known = Known { ask: ask.clone(), open_is_private: false };
     if let Some(selection) = ask.selection.as_ref().filter(|s| is_private(whole, &s.path)) {
         return Err(Failure {
@@ -96,6 +99,28 @@ pub(super) fn known(ask: &Ask, whole: &Book) -> Result<Known, Failure> {
         known.ask.chapter = stand_in(whole, chapter);
     }
     Ok(known)
+}
+
+/// While the settings keep something from AI in a way that can't be obeyed, nobody is asked: what is meant may be any file.
+fn obeyed(whole: &Book) -> Result<(), Failure> {
+    let Some(Problem { line, column, message }) = whole.settings.ai_refused.first() else { return Ok(()) };
+    let file = config::book::FILE;
+    Err(Failure {
+        kind: FailureKind::Work,
+        message: format!(
+            "Nothing is sent: {file} does not say clearly what AI never reads. {file}:{line}:{column}: {message}"
+        ),
+        hint: format!(
+            "Correct [ai] in {file}, for example never = [\"notes/private\", \"codex/characters/*.md\"], then ask again."
+        ),
+    })
+}
+
+/// Tells of what the settings keep from AI and is not there: it may be a slip.
+pub(super) fn missing(whole: &Book) -> Option<String> {
+    let missing = &whole.settings.ai_missing;
+    let all = missing.iter().map(|what| format!("{}: {what}.", config::book::FILE));
+    (!missing.is_empty()).then(|| all.collect::<Vec<_>>().join(" "))
 }
 
 /// The last chapter before a private one that AI may read; `None` for what is no chapter.
@@ -127,7 +152,7 @@ pub(super) fn turns_open(turns: Vec<Kept>, whole: &Book, open: &Book) -> (Vec<Ke
 }
 
 /// What must not be sent again.
-struct Secrets<'a> {
+pub(super) struct Secrets<'a> {
     private: &'a BTreeSet<BookPath>,
     /// Paths, names, aliases and titles that no other file and no question of the author holds.
     words: Vec<(String, BookPath)>,
@@ -140,7 +165,8 @@ struct Secrets<'a> {
 }
 
 impl<'a> Secrets<'a> {
-    fn of(whole: &'a Book, open: &'a Book, turns: &[Kept]) -> Self {
+    /// Takes the whole book, the one that AI may know, and the conversation.
+    pub(super) fn of(whole: &'a Book, open: &'a Book, turns: &[Kept]) -> Self {
         let known: Vec<&str> = open.texts().map(|(_, text)| text).collect();
         let questions: Vec<&str> = turns.iter().map(|kept| kept.turn.question.as_str()).collect();
         let is_open = |word: &str| known.iter().chain(&questions).any(|text| text.contains(word));
@@ -177,8 +203,19 @@ impl<'a> Secrets<'a> {
         for item in from_stored(&kept.preface.items) {
             add_texts(item, &mut said);
         }
+        told.extend(self.told(&said));
+        told
+    }
+
+    /// Whether a text tells anything of a private file.
+    pub(super) fn are_in(&self, text: &str) -> bool {
+        !self.private.is_empty() && !self.told(&[text.to_owned()]).is_empty()
+    }
+
+    fn told(&self, said: &[String]) -> BTreeSet<&BookPath> {
         let is_said = |word: &str| said.iter().any(|text| text.contains(word));
-        told.extend(self.words.iter().filter(|(word, _)| is_said(word)).map(|(_, path)| path));
+        let mut told: BTreeSet<&BookPath> =
+            self.words.iter().filter(|(word, _)| is_said(word)).map(|(_, path)| path).collect();
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
         let found = stretches::find(&self.texts, &said, &|_, file| file < self.open);
         let private = found.iter().flatten().filter_map(|stretch| stretch.file.checked_sub(self.open));
@@ -262,6 +299,24 @@ mod tests {
         ask.selection = Some(bench.select(&path("manuscript/2.md"), 20, 30).unwrap());
         let refused = bench.prepare(&ask).err().unwrap();
         assert!(refused.message.contains("not captured"), "{}", refused.message);
+    }
+
+    #[test]
+    fn while_the_settings_can_not_be_obeyed_nobody_is_asked_and_the_book_still_opens() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path());
+        let ask = Ask { question: "And?".into(), ..Ask::default() };
+        bench.prepare(&ask).unwrap();
+        fs::write(bench.root().join("scritorio.toml"), "[ai]\nnever = [\"notes/m.md\"]\n").unwrap();
+        bench.refresh().unwrap();
+        let refused = bench.prepare(&ask).err().unwrap();
+        assert!(refused.message.contains("scritorio.toml:2:11: "), "{}", refused.message);
+        assert!(refused.message.contains("did you mean `notes/n.md`?"), "{}", refused.message);
+        assert!(bench.peek(&ask, None).is_err() && bench.call_tool("search_notes", "{}", &ask).is_err());
+        fs::write(bench.root().join("scritorio.toml"), "[ai]\nnever = [\"later\"]\n").unwrap();
+        bench.refresh().unwrap();
+        let notices = bench.prepare(&ask).unwrap().notices;
+        assert!(notices.len() == 1 && notices[0].contains("`later`"), "{notices:?}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! report that the author asks for.
 
 mod words;
+mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -14,13 +15,11 @@ use serde::Serialize;
 
 use crate::domain::ids::{BookPath, ProposalId};
 use crate::persona::board;
-use crate::proposal::Status;
-use crate::proposal::kept::{self, Brought};
 use crate::store::egress::{Attempt, Ended, Purpose};
 use crate::store::provenance::{FateRecord, Record, TurnRecord, Verdict};
-use crate::store::{atomic, journal, proposals};
 
 use super::Workbench;
+use super::out_file::{self, OutError};
 
 /// One machine's chain, and how it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -38,6 +37,11 @@ impl Chain {
     /// Whether it was tampered with.
     pub fn is_broken(&self) -> bool {
         matches!(self.verdict, Verdict::Broken { .. })
+    }
+
+    /// Whether it may look tampered with because the folder is a copy.
+    pub fn maybe_copy(&self) -> bool {
+        matches!(self.verdict, Verdict::Broken { maybe_copy: true, .. })
     }
 }
 
@@ -72,8 +76,10 @@ pub struct Report {
     pub written: Written,
     /// Always false: a board member can propose, and only the author can accept.
     pub personas_can_write: bool,
-    /// Files that AI never reads.
+    /// Files that AI never reads, as the book is now.
     pub files_kept_from_ai: usize,
+    /// Those of them that a board member had read, or of which text was sent, before they were kept from AI.
+    pub files_kept_from_ai_read_before: usize,
     /// The chains of all machines.
     pub chains: Vec<Chain>,
     /// What this report does not prove, a sentence each.
@@ -91,6 +97,8 @@ pub struct Turns {
     pub cancelled: usize,
     /// Failed.
     pub failed: usize,
+    /// Cut off when the program was killed.
+    pub killed: usize,
 }
 
 /// How much one model was used.
@@ -209,7 +217,7 @@ pub struct Written {
     pub manuscript_still_there: usize,
     /// Characters of the manuscript.
     pub manuscript_chars: usize,
-    /// Accepted proposals whose exact texts are not on this machine.
+    /// Accepted proposals whose exact texts are not on this machine: what is counted is the least that it can be.
     pub not_known: usize,
 }
 
@@ -238,6 +246,8 @@ impl Workbench {
         let records = self.ledger().records()?;
         let (attempts, unreadable) = self.egress().read()?;
         let book = self.book();
+        // Those that no question has settled yet.
+        let unsettled = self.killed_turns(&self.killed_programs()?)?;
         let mut turns: Vec<&TurnRecord> = vec![];
         let mut fates: Vec<&FateRecord> = vec![];
         for (_, record) in &records {
@@ -246,10 +256,18 @@ impl Workbench {
                 Record::Fate(fate) => fates.push(fate),
             }
         }
+        turns.extend(&unsettled);
         let times = records.iter().map(|(at, _)| at).chain(attempts.iter().map(|attempt| &attempt.at));
         let period = times.clone().min().zip(times.max()).map(|(from, to)| (from.clone(), to.clone()));
         let sessions: BTreeSet<&str> = turns.iter().map(|turn| turn.session.as_str()).collect();
         let with = |status: &str| turns.iter().filter(|turn| turn.status == status).count();
+        let (files_read, sent) = (files_read(&turns), sent(&attempts, unreadable));
+        let were_read: BTreeSet<&BookPath> = files_read
+            .iter()
+            .map(|file| &file.path)
+            .chain(sent.files.iter().map(|file| &file.path))
+            .collect();
+        let kept_and_read = book.private.iter().filter(|path| were_read.contains(path)).count();
         Ok(Report {
             title: book.title().to_owned(),
             author: book.settings.author.clone(),
@@ -262,59 +280,25 @@ impl Workbench {
                 answered: with("done"),
                 cancelled: with("cancelled"),
                 failed: with("failed"),
+                killed: with(TurnRecord::KILLED),
             },
             models: models(&turns),
             members: members(&turns),
-            files_read: files_read(&turns),
-            sent: sent(&attempts, unreadable),
+            files_read,
+            sent,
             proposals: fates_of(&turns, &fates),
-            written: self.brought_into_text()?,
+            written: self.brought_into_text(&fates)?,
             personas_can_write: false,
             files_kept_from_ai: book.private.len(),
+            files_kept_from_ai_read_before: kept_and_read,
             chains: self.verify_provenance()?,
             does_not_prove: words::NOT_PROVEN.to_vec(),
         })
     }
 
-    /// Writes a report to a file of the author's choice, whole or not at all.
-    pub fn keep_report(&self, path: &Path, text: &str) -> io::Result<()> {
-        let path = std::path::absolute(path)?;
-        atomic::write(path.parent().unwrap_or(&path), &path, text.as_bytes())
-    }
-
-    /// What accepted proposals brought, from their exact texts before and after.
-    fn brought_into_text(&self) -> io::Result<Written> {
-        let book = self.book();
-        let mut written = Written::default();
-        let mut files: BTreeMap<BookPath, Brought> = BTreeMap::new();
-        for queued in proposals::load(self.root())?.items {
-            if queued.status != Status::Applied {
-                continue;
-            }
-            let Ok(traces) = journal::traces(self.root(), &queued.proposal.id, queued.steps) else {
-                written.not_known += 1;
-                continue;
-            };
-            for trace in traces {
-                let now = self.text_now(&trace.path);
-                let (without, with) = (trace.without.unwrap_or_default(), trace.with.unwrap_or_default());
-                let more = kept::brought(&without, &with, now.as_deref());
-                let sum = files.entry(trace.path).or_default();
-                sum.added += more.added;
-                sum.still_there += more.still_there;
-            }
-        }
-        for (path, Brought { added, still_there }) in files {
-            let chars = self.text_now(&path).map_or(0, |text| text.chars().count());
-            // Two proposals for one place bring the same words twice; a file has no more than it holds.
-            let still_there = still_there.min(chars);
-            if book.chapter(&path).is_some() {
-                written.manuscript_still_there += still_there;
-            }
-            written.files.push(FileWritten { path, added, still_there, chars });
-        }
-        written.manuscript_chars = book.chapters.iter().map(|c| c.text.chars().count()).sum();
-        Ok(written)
+    /// Writes a report to a file of the author's choice, whole or not at all; `over`: also in the place of one that is there.
+    pub fn keep_report(&self, path: &Path, text: &str, over: bool) -> Result<(), OutError> {
+        out_file::write(path, text, over)
     }
 }
 
@@ -353,7 +337,8 @@ fn members(turns: &[&TurnRecord]) -> Vec<MemberUse> {
     }
     let row = |(id, turns): (&str, usize)| MemberUse {
         id: id.to_owned(),
-        name: board::member(Some(id)).name,
+        // Of a turn that was killed and whose conversation is gone.
+        name: if id.is_empty() { "Not known" } else { board::member(Some(id)).name },
         turns,
     };
     let mut members: Vec<MemberUse> = counts.into_iter().map(row).collect();

@@ -7,13 +7,14 @@ mod find;
 mod transcript;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::domain::conversation::Turn;
 use crate::domain::ids::{SessionId, TurnId};
-use crate::store::{atomic, sessions};
+use crate::store::sessions;
 
 use super::Workbench;
+use super::out_file::{self, OutError};
 
 pub use crate::store::sessions::{Origin, Summary};
 pub use find::{Part, Passage};
@@ -55,9 +56,9 @@ pub enum SessionError {
     /// A name has to have a letter in it.
     #[error("the name is empty")]
     NoTitle,
-    /// The file to write is there already.
-    #[error("{} is there already", .0.display())]
-    Exists(PathBuf),
+    /// The file to write was not written.
+    #[error(transparent)]
+    Out(#[from] OutError),
     /// The disk refused.
     #[error("{what}: {why}")]
     Io {
@@ -180,19 +181,7 @@ impl Workbench {
         file: &Path,
         over: bool,
     ) -> Result<(), SessionError> {
-        if file.exists() && !over {
-            return Err(SessionError::Exists(file.to_owned()));
-        }
-        let text = self.transcript(session)?.written(format);
-        let what = || format!("{} can't be written", file.display());
-        let folder = match file.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let folder = folder.canonicalize().map_err(SessionError::io(what()))?;
-        let name = file.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidFilename));
-        let target = folder.join(name.map_err(SessionError::io(what()))?);
-        atomic::write(&folder, &target, text.as_bytes()).map_err(SessionError::io(what()))
+        Ok(out_file::write(file, &self.transcript(session)?.written(format), over)?)
     }
 
     /// Returns a turn of a conversation, also one that another has taken the place of.

@@ -17,7 +17,35 @@ pub const CHAPTER: &str = "# Chapter 1: The Lamp\n\nMira Okafor noticed the lamp
 /// The words that stand for a key in tests. They must turn up nowhere.
 pub const KEY: &str = "sk-test-0123456789abcdef";
 
-/// Folders of a test. Dropping them looks for the key in every file.
+/// Words of the manuscripts, of the small book and of the example. What the program says of its own work, and what it keeps of it, has none of them.
+pub const PROSE: [&str; 2] = ["Nobody answered", "nobody had thanked since"];
+
+/// A file that AI never reads stands in every book, with this word in it. It is in no other file, and never said.
+pub const KEPT: &str = "Xanthkept";
+const KEPT_FILE: &str = "notes/kept.md";
+
+/// Which of them a text holds.
+fn canary_in(text: &[u8], words: &[&'static str]) -> Option<&'static str> {
+    let holds = |word: &&&str| text.windows(word.len()).any(|part| part == word.as_bytes());
+    words.iter().find(holds).copied()
+}
+
+/// What a file of ours or of the book must not hold: the key nowhere, what AI never reads in no file but its own, and no prose in what is kept of the program's work.
+/// Conversations, proposals, their journal, recovery and the open desk are the author's own.
+fn must_not_hold(path: &str) -> Vec<&'static str> {
+    let of_author =
+        ["sessions/", "proposals.jsonl", "journal/", "recovery/", "cache/", "history/", "desk.json"];
+    let ours = path.split_once("/.scritorio/").map(|(_, name)| name);
+    let is_log = match ours {
+        Some(name) => !of_author.iter().any(|own| name.starts_with(own)),
+        None => !path.contains("/book") && Path::new(path).extension().is_none_or(|ending| ending != "md"),
+    };
+    let kept = (!path.ends_with(KEPT_FILE)).then_some(KEPT);
+    let prose = if is_log { &PROSE[..] } else { &[] };
+    [KEY].into_iter().chain(kept).chain(prose.iter().copied()).collect()
+}
+
+/// Folders of a test. Dropping them looks for the key, for what AI never reads and for prose in every file that must not hold them.
 pub struct Folders {
     folder: tempfile::TempDir,
 }
@@ -28,8 +56,8 @@ impl Drop for Folders {
             return;
         }
         for (path, bytes) in self.files() {
-            let holds = bytes.windows(KEY.len()).any(|part| part == KEY.as_bytes());
-            assert!(!holds, "the key is in {}", path.display());
+            let found = canary_in(&bytes, &must_not_hold(&path.to_string_lossy().replace('\\', "/")));
+            assert_eq!(found, None, "in {}", path.display());
         }
     }
 }
@@ -48,6 +76,7 @@ impl Folders {
         folders.write("scritorio.toml", "[book]\ntitle = \"The Lamp\"\n");
         folders.write("manuscript/01-the-lamp.md", CHAPTER);
         folders.write("codex/characters/mira.md", MIRA);
+        folders.keep();
         folders
     }
 
@@ -55,7 +84,12 @@ impl Folders {
     pub fn example() -> Self {
         let folders = Self { folder: tempfile::tempdir().unwrap() };
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/the-long-silence"), &folders.book());
+        folders.keep();
         folders
+    }
+
+    fn keep(&self) {
+        self.write(KEPT_FILE, &format!("---\nai: never\n---\n\n{KEPT} is what nobody is to know.\n"));
     }
 
     /// A copy of any book, in memory where there is such a folder: for tests that write very often, and each time wait for the disk.
@@ -127,7 +161,7 @@ impl Folders {
     }
 }
 
-/// Runs to the end. Whatever the program is asked, it never says the key, and never crashes.
+/// Runs to the end. Whatever the program is asked, it never says the key, never crashes, and its messages have neither prose nor what AI never reads.
 #[track_caller]
 pub fn ran(command: &mut Command) -> Ran {
     let output = command.output().unwrap();
@@ -138,6 +172,8 @@ pub fn ran(command: &mut Command) -> Ran {
     };
     assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY), "the key was said: {}{}", ran.out, ran.err);
     assert!(!ran.err.contains("scritorio has a fault"), "{}", ran.err);
+    let found = canary_in(ran.err.as_bytes(), &[KEPT, PROSE[0], PROSE[1]]);
+    assert_eq!(found, None, "in a message: {}", ran.err);
     ran
 }
 

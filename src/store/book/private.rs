@@ -5,11 +5,15 @@
 //! say of it is theirs, and stays: but an entry that shows a private file (`![[file]]`), or a name that only such a file gives (`[[slug]]`), is read again without it.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use super::with_text;
-use crate::domain::book::Book;
+use super::{Settings, with_text};
+use crate::domain::book::{Book, Warning};
+use crate::domain::frontmatter::Problem;
 use crate::domain::ids::BookPath;
 use crate::domain::links::{self, Targets};
+use crate::domain::nearness::nearest;
+use crate::domain::privacy;
 
 /// Returns the book without [`Book::private`]; `None` where there is nothing to leave out.
 pub fn without(book: &Book) -> Option<Book> {
@@ -30,8 +34,10 @@ pub fn without(book: &Book) -> Option<Book> {
     open.embedded.retain(|path, _| is_open(path));
     open.old_mac.retain(is_open);
     open.warnings.retain(|warning| is_open(&warning.path));
-    let below = |folder: &String, dir: &String| folder == dir || folder.starts_with(&format!("{dir}/"));
-    open.folders.retain(|folder| !book.settings.ai_never.iter().any(|dir| below(folder, dir)));
+    let is_kept = |folder: &String| {
+        BookPath::new(folder).is_ok_and(|folder| privacy::is_below(&folder, &book.settings.ai_never))
+    };
+    open.folders.retain(|folder| !is_kept(folder));
     open.settings.ai_never.clear();
     open.private.clear();
     for path in showing(book) {
@@ -41,6 +47,62 @@ pub fn without(book: &Book) -> Option<Book> {
         }
     }
     Some(open)
+}
+
+/// Looks for what the settings keep from AI among the files of the book. What is not there is a warning; where it looks like a slip, it can't be obeyed.
+pub(super) fn missing<'a>(
+    settings: &mut Settings,
+    root: &Path,
+    files: &(impl Iterator<Item = &'a BookPath> + Clone),
+) -> Vec<Warning> {
+    let mut warnings = vec![];
+    for raw in settings.read.ai_never.clone() {
+        let Ok(name) = privacy::pattern(&raw) else { continue };
+        let is_glob = privacy::is_glob(&name);
+        let is_there = name == "."
+            || files.clone().any(|path| privacy::is_below(path, std::slice::from_ref(&raw)))
+            || !is_glob && root.join(&name).exists();
+        if is_there {
+            continue;
+        }
+        let hint = if raw.contains(['[', ']', '{', '}']) {
+            Some("in a pattern `*`, `**` and `?` stand for other letters, and nothing else does".to_owned())
+        } else if let Some(near) = meant(&name, files.clone()) {
+            Some(format!("did you mean `{near}`?"))
+        } else {
+            // It may be a path outside of the book, or that of a file of it from the root of the disk.
+            raw.starts_with('/').then(|| "a path begins in the book's folder".to_owned())
+        };
+        let what = format!("there is no folder or file `{raw}` that AI could leave alone");
+        let what = hint.as_ref().map_or(what.clone(), |hint| format!("{what}; {hint}"));
+        let warning = settings.warning(&raw, what);
+        if hint.is_some() {
+            let Warning { line, column, message, .. } = warning.clone();
+            settings.read.ai_refused.push(Problem { line, column, message });
+        } else {
+            settings.read.ai_missing.push(warning.message.clone());
+        }
+        warnings.push(warning);
+    }
+    warnings
+}
+
+/// The folder or file that a name was most likely meant to be; of a pattern, its parts before the first sign that stands for others.
+fn meant<'a>(name: &str, files: impl Iterator<Item = &'a BookPath>) -> Option<String> {
+    let plain: Vec<&str> = name.split('/').take_while(|part| !privacy::is_glob(part)).collect();
+    let name = plain.join("/");
+    let mut known: BTreeSet<&str> = BTreeSet::new();
+    for path in files {
+        let path = path.as_str();
+        known.insert(path);
+        known.extend(path.match_indices('/').map(|(at, _)| &path[..at]));
+    }
+    // A folder that is there and holds nothing of the kind is no slip, and neither is one to come in it.
+    if name.is_empty() || known.contains(name.as_str()) {
+        return None;
+    }
+    nearest(&name, known.into_iter().filter(|known| !name.starts_with(&format!("{known}/"))))
+        .map(str::to_owned)
 }
 
 /// The files of entries that show a private file, or another file that does.
@@ -140,6 +202,30 @@ mod tests {
         assert!(full.warnings.iter().any(|w| w.message.contains("`gone`")), "{:?}", full.warnings);
         let open = open(&files);
         assert_eq!((open.notes.len(), open.entries.len()), (1, 0));
+    }
+
+    #[test]
+    fn what_looks_like_a_slip_in_the_settings_can_not_be_obeyed_and_what_is_not_there_yet_can() {
+        let files = [("notes/private/a.md", "Secret."), ("codex/characters/ruth.md", "# Ruth\n")];
+        let read = |never: &str| {
+            let toml = format!("[ai]\nnever = [{never}]\n");
+            let book = book(&[&[("scritorio.toml", toml.as_str())], &files[..]].concat());
+            let refused: Vec<String> = book.settings.ai_refused.iter().map(|p| p.message.clone()).collect();
+            (book.private.len(), refused, book.settings.ai_missing.len(), book.warnings.len())
+        };
+        assert_eq!(read("'/notes', 'codex/characters/*.md'"), (2, vec![], 0, 0));
+        assert_eq!(read("'gone'"), (0, vec![], 1, 1));
+        assert_eq!(read("'codex/characters/*.txt'"), (0, vec![], 1, 1));
+        for (slip, hint) in [
+            ("notes/privat", "did you mean `notes/private`?"),
+            ("codex/charcters/*.md", "did you mean `codex/characters`?"),
+            ("codex/{characters,items}", "nothing else does"),
+            ("/home/me/book/notes", "begins in the book's folder"),
+        ] {
+            let (private, refused, missing, _) = read(&format!("'{slip}'"));
+            assert_eq!((private, refused.len(), missing), (0, 1, 0), "{slip}");
+            assert!(refused[0].contains(hint), "{refused:?}");
+        }
     }
 
     #[cfg(unix)]

@@ -1,15 +1,18 @@
 //! What a program had sent that was killed before it could say what that cost.
 //!
 //! Its requests stand in the ledger without an end. The next question settles them, once: each gets an end, and its cost stands with what was spent, by the
-//! tokens that were sent; what was answered is not known. Nothing is settled of a program that still runs, or that ended by itself.
+//! tokens that were sent; what was answered is not known. Each turn of it that the provenance does not know gets its record there, once, too. Nothing is settled of a program that still runs, or that ended by itself.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::time::Duration;
 
 use crate::domain::conversation::Usage;
-use crate::store::egress::{Egress, Ended, Open, Purpose};
+use crate::domain::ids::{SessionId, TurnId};
+use crate::store::egress::{Attempt, Egress, Ended, Open, Purpose};
+use crate::store::provenance::{Record, TurnRecord};
 use crate::store::running::Killed;
+use crate::store::{proposals, sessions};
 
 use super::super::Workbench;
 use super::Bill;
@@ -20,7 +23,7 @@ const LONG_AGO: Duration = Duration::from_hours(62 * 24);
 impl Workbench {
     /// Settles what killed programs have left in this book's ledger, and in the one of what leaves without a book.
     pub(in super::super) fn settle_killed(&self) -> io::Result<()> {
-        let killed = self.inner.running.killed()?;
+        let killed = self.killed_programs()?;
         if killed.is_empty() {
             return Ok(());
         }
@@ -34,9 +37,80 @@ impl Workbench {
                 }
             }
         }
+        for turn in self.killed_turns(&killed)? {
+            self.ledger().append(Record::Turn(Box::new(turn)))?;
+        }
         // One that is in neither ledger was at work on another book, which is settled when that is asked about; after so long its month is over.
         let is_done = |killed: &Killed| seen.contains(&killed.name) || killed.is_older_than(LONG_AGO);
         killed.into_iter().filter(is_done).try_for_each(Killed::settled)
+    }
+
+    /// Returns the programs that were killed and that nobody has settled yet. Writes nothing.
+    pub(in super::super) fn killed_programs(&self) -> io::Result<Vec<Killed>> {
+        self.inner.running.killed()
+    }
+
+    /// Returns the turns of these programs that had sent something and that the provenance does not know, oldest first.
+    pub(in super::super) fn killed_turns(&self, killed: &[Killed]) -> io::Result<Vec<TurnRecord>> {
+        if killed.is_empty() || !self.has_book() {
+            return Ok(vec![]);
+        }
+        let of_killed = |attempt: &Attempt| {
+            killed.iter().any(|killed| attempt.sent.process.as_ref() == Some(&killed.name))
+        };
+        let (mut attempts, _) = self.egress().read()?;
+        attempts.retain(of_killed);
+        let recorded: BTreeSet<TurnId> = self
+            .ledger()
+            .records()?
+            .into_iter()
+            .filter_map(|(_, record)| if let Record::Turn(turn) = record { Some(turn.turn) } else { None })
+            .collect();
+        let mut turns: Vec<TurnRecord> = vec![];
+        for Attempt { sent, ended, .. } in attempts {
+            let (Some(session), Some(id)) = (sent.session, sent.turn) else { continue };
+            if recorded.contains(&id) {
+                continue;
+            }
+            let known = turns.iter().position(|turn| turn.turn == id);
+            let at = if let Some(at) = known {
+                at
+            } else {
+                turns.push(self.killed_turn(session, id)?);
+                turns.len() - 1
+            };
+            let turn = &mut turns[at];
+            turn.usage = turn.usage + ended.map(|ended| ended.usage).unwrap_or_default();
+            // Vectors are of another model than the one that answers.
+            if sent.purpose == Purpose::Turn || turn.model.is_empty() {
+                (turn.provider, turn.model) = (sent.provider, sent.model);
+            }
+        }
+        Ok(turns)
+    }
+
+    /// What is known of a turn that was killed, without what it sent.
+    fn killed_turn(&self, session: SessionId, turn: TurnId) -> io::Result<TurnRecord> {
+        let kept = sessions::load(self.root(), &session).unwrap_or_default();
+        let asked = kept.into_iter().map(|kept| kept.turn).find(|asked| asked.id == turn);
+        let queue = proposals::load(self.root())?.items;
+        let proposals = queue.into_iter().filter(|q| q.turn == turn).map(|q| q.proposal.id).collect();
+        Ok(TurnRecord {
+            session,
+            status: TurnRecord::KILLED.to_owned(),
+            provider: String::new(),
+            model: String::new(),
+            tier: None,
+            persona: asked.map(|asked| asked.persona).unwrap_or_default(),
+            prompt_hash: String::new(),
+            response_id: None,
+            usage: Usage::default(),
+            tools: vec![],
+            output_hash: String::new(),
+            output_chars: 0,
+            proposals,
+            turn,
+        })
     }
 
     fn settle_open(&self, egress: &Egress, open: Open) -> io::Result<()> {

@@ -81,6 +81,59 @@ fn a_report_tells_what_was_asked_read_accepted_and_is_still_there() {
 }
 
 #[test]
+fn what_was_accepted_where_its_texts_are_not_is_not_known_and_never_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = bench(folder.path());
+    let turn = ask(&bench, "Change Mira Okafor's role to antagonist");
+    bench.apply(&turn.proposals[0], &[]).unwrap();
+    let ours = folder.path().join("book/.scritorio");
+    let written = |report: &Report| (report.written.not_known, report.written.files.len());
+    // The queue alone is gone: the texts are still here.
+    fs::rename(ours.join("proposals.jsonl"), folder.path().join("queue")).unwrap();
+    assert_eq!(written(&bench.provenance_report().unwrap()), (0, 1));
+    // The texts are others than the chain names.
+    let journal = ours.join(format!("journal/{}.json", turn.proposals[0]));
+    let texts = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, texts.replace("antagonist", "adversary")).unwrap();
+    assert_eq!(written(&bench.provenance_report().unwrap()), (1, 0));
+    // A clone has neither.
+    fs::remove_file(&journal).unwrap();
+    let report = bench.provenance_report().unwrap();
+    assert_eq!((written(&report), report.proposals.accepted), ((1, 0), 1));
+    let text = report.text();
+    assert!(
+        text.contains("at least 0 came from accepted proposals; 1 accepted proposal is not known here."),
+        "{text}"
+    );
+    let (_, section) = text.split_once("What came into the text").unwrap();
+    assert!(section.contains("What 1 accepted proposal brought is not known here"), "{text}");
+    assert!(!section.contains("Nothing.") && !text.contains("(none)"), "{text}");
+    fs::rename(folder.path().join("queue"), ours.join("proposals.jsonl")).unwrap();
+    assert_eq!(bench.provenance_report().unwrap().written.not_known, 1, "the queue alone knows no texts");
+    fs::write(&journal, texts).unwrap();
+    bench.undo(&turn.proposals[0]).unwrap();
+    assert_eq!(written(&bench.provenance_report().unwrap()), (0, 0), "it is not in the text any more");
+}
+
+#[test]
+fn what_is_kept_from_ai_now_may_have_been_read_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = bench(folder.path());
+    ask(&bench, "Who is Mira Okafor?");
+    let mira = folder.path().join("book/codex/characters/mira.md");
+    let text = fs::read_to_string(&mira).unwrap();
+    fs::write(&mira, text.replacen("---\n", "---\nai: never\n", 1)).unwrap();
+    fs::create_dir_all(folder.path().join("book/notes")).unwrap();
+    fs::write(folder.path().join("book/notes/n.md"), "---\nai: never\n---\nMine.\n").unwrap();
+    bench.refresh().unwrap();
+    let report = bench.provenance_report().unwrap();
+    assert_eq!((report.files_kept_from_ai, report.files_kept_from_ai_read_before), (2, 1));
+    let words =
+        "The author now keeps 2 files from AI. Of 1 of them a board member had read something before that.";
+    assert!(report.text().contains(words), "{}", report.text());
+}
+
+#[test]
 fn numbers_are_written_for_people() {
     assert_eq!(
         (words::number(0), words::number(1234), words::number(1_234_567)),

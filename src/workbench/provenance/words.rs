@@ -14,7 +14,7 @@ pub(super) const NOT_PROVEN: [&str; 7] = [
     "Words that the author read in an answer and then typed by hand count as the author's own.",
     "It holds no prompt and no answer, only their hashes and lengths: it says what was asked of whom and what was read, not what was said.",
     "A model's name is the one that was asked for. A server may use another, and may keep what it was sent.",
-    "\"Intact and anchored\" means that no line was changed, left out, moved or added since this machine wrote it. It can't show what was done to the records before that, or with this machine's own data folder.",
+    "\"Intact and anchored\" means that no line was changed, left out, moved or added since this machine wrote it. It can't show what was done to the records before that, or with this machine's own data folder. A book that was moved or copied stays anchored; a copy that is older than the book itself can't be told from one whose last lines were cut off, and is never called whole.",
     "\"Intact, not anchored\" means that the chain has no gap. On another machine a cut end does not show, and neither does a chain that somebody wrote anew as a whole.",
     "The list of what left the machine is kept on each machine by itself, is not hash-chained, and is not in git: it is complete for this machine only.",
 ];
@@ -69,10 +69,15 @@ fn heading(out: &mut String, report: &Report) {
 
 fn in_short(out: &mut String, report: &Report) {
     section(out, "In short");
-    let Turns { asked, answered, cancelled, failed } = report.turns;
+    let Turns { asked, answered, cancelled, failed, killed } = report.turns;
+    let cut_off = if killed > 0 {
+        format!(", {} cut off when the program was killed", number(killed))
+    } else {
+        String::new()
+    };
     let _ = writeln!(
         out,
-        "The author asked board members {} in {}: {answered} answered, {cancelled} stopped by the author, {failed} failed.",
+        "The author asked board members {} in {}: {answered} answered, {cancelled} stopped by the author, {failed} failed{cut_off}.",
         count(asked, "question"),
         count(report.conversations, "conversation"),
     );
@@ -98,22 +103,30 @@ fn in_short(out: &mut String, report: &Report) {
         fates.waiting,
     );
     let written = &report.written;
-    let _ = writeln!(
-        out,
-        "Of the manuscript's {} characters as it is now, {} came from accepted proposals ({}).",
-        number(written.manuscript_chars),
-        number(written.manuscript_still_there),
-        share(written.manuscript_still_there, written.manuscript_chars),
-    );
+    let (chars, came) = (number(written.manuscript_chars), number(written.manuscript_still_there));
+    let _ = if written.not_known > 0 {
+        writeln!(
+            out,
+            "Of the manuscript's {chars} characters as it is now, at least {came} came from accepted proposals; {} not known here.",
+            are(written.not_known, "accepted proposal"),
+        )
+    } else {
+        let share = share(written.manuscript_still_there, written.manuscript_chars);
+        writeln!(
+            out,
+            "Of the manuscript's {chars} characters as it is now, {came} came from accepted proposals ({share})."
+        )
+    };
     out.push_str(
         "No board member can write into the book: the program gives AI no way to change a file. It can propose a change, the author sees it as a comparison, and only the author's own command writes it.\n",
     );
     if report.files_kept_from_ai > 0 {
-        let _ = writeln!(
-            out,
-            "The author keeps {} from AI altogether.",
-            count(report.files_kept_from_ai, "file")
-        );
+        let before = match report.files_kept_from_ai_read_before {
+            0 => String::new(),
+            n => format!(" Of {} of them a board member had read something before that.", number(n)),
+        };
+        let files = count(report.files_kept_from_ai, "file");
+        let _ = writeln!(out, "The author now keeps {files} from AI.{before}");
     }
 }
 
@@ -194,7 +207,7 @@ fn left(out: &mut String, report: &Report) {
 fn written(out: &mut String, report: &Report) {
     section(out, "What came into the text from accepted proposals");
     let written = &report.written;
-    if written.files.is_empty() {
+    if written.files.is_empty() && written.not_known == 0 {
         out.push_str("Nothing.\n");
     }
     for file in &written.files {
@@ -210,8 +223,8 @@ fn written(out: &mut String, report: &Report) {
     if written.not_known > 0 {
         let _ = writeln!(
             out,
-            "{} accepted on another machine: what they brought is not known here.",
-            count(written.not_known, "proposal"),
+            "What {} brought is not known here: the exact texts before and after are kept where it was accepted, and not in git.",
+            count(written.not_known, "accepted proposal"),
         );
     }
 }
@@ -236,6 +249,11 @@ fn turns(n: usize) -> String {
 
 fn count(n: usize, what: &str) -> String {
     format!("{} {what}{}", number(n), if n == 1 { "" } else { "s" })
+}
+
+/// `1 file is`, `2 files are`.
+fn are(n: usize, what: &str) -> String {
+    format!("{} {}", count(n, what), if n == 1 { "is" } else { "are" })
 }
 
 /// A number with commas.

@@ -198,7 +198,7 @@ fn an_export_is_never_written_over_a_file_unasked() {
     let export = |over| author.bench.export_conversation(&session, Format::Markdown, &file, over);
     export(false).unwrap();
     fs::write(&file, "mine").unwrap();
-    assert!(matches!(export(false), Err(SessionError::Exists(_))));
+    assert!(matches!(export(false), Err(SessionError::Out(OutError::Exists(_)))));
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
     export(true).unwrap();
     assert!(fs::read_to_string(&file).unwrap().contains("Mira"));

@@ -839,6 +839,25 @@ fn conversations_are_listed_named_and_found() {
 }
 
 #[test]
+fn a_search_that_finds_more_than_it_shows_says_so() {
+    let folders = Folders::new();
+    asked(&folders, "Where is the zebra?", &[]);
+    asked(&folders, "And the other zebra?", &["--session", "last"]);
+    let search = |more: &[&str]| folders.run(&[&["sessions", "search", "zebra"], more].concat()).ok();
+    let all = search(&["--json"]);
+    let found = all.json().as_array().unwrap().len();
+    assert!(found >= 2 && all.err.is_empty(), "{}", all.err);
+    for json in [&[][..], &["--json"]] {
+        let some = search(&[&["--limit", "1"], json].concat());
+        assert!(some.err.contains("1 shown, and there are more: --limit 10"), "{}", some.err);
+    }
+    assert_eq!(search(&["--limit", "1", "--json"]).json().as_array().unwrap().len(), 1);
+    let exact = search(&["--limit", &found.to_string()]);
+    assert!(exact.err.is_empty(), "{}", exact.err);
+    assert_eq!(folders.run(&["sessions", "search", "zebra", "--limit", "0"]).code, 2);
+}
+
+#[test]
 fn the_last_question_is_replaced_and_stays_in_the_file() {
     let folders = Folders::new();
     let session = asked(&folders, "Who is Mira Okafor?", &[]);
@@ -863,6 +882,8 @@ fn a_conversation_is_forked_exported_deleted_and_brought_back() {
     assert_eq!((&fork["questions"], &fork["forked_from"]["session"]), (&json!(1), &json!(session)));
     let refused = folders.run(&["sessions", "fork", &session, "--at", "3", "--json"]);
     assert_eq!((refused.code, &refused.json()["error"]["kind"]), (1, &json!("work")));
+    let said = refused.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(said.contains("has no question 3; it has 2 questions, counted from 1"), "{said}");
 
     let file = folders.root().join("talk.md").display().to_string();
     folders.run(&["sessions", "export", &session, "-o", &file]).ok();

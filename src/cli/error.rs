@@ -296,7 +296,7 @@ impl From<SessionError> for CliError {
             }
             SessionError::None => (Kind::Work, "`scritorio ask` starts one."),
             SessionError::Ambiguous { .. } => (Kind::Usage, "Give more of the id."),
-            SessionError::NoMessage { .. } => (Kind::Work, "`scritorio sessions show ID` numbers them."),
+            SessionError::NoQuestion { .. } => (Kind::Work, "`scritorio sessions show ID` numbers them."),
             SessionError::NoTitle => (Kind::Usage, "Give a name with a letter in it."),
             SessionError::Exists(_) => (Kind::Work, "Name another file, or write over it with --force."),
             SessionError::Io { .. } => (

@@ -1,7 +1,7 @@
 //! Providers as an author meets them: which are there, which have a key, what listens on this machine, and whether one works.
 //!
 //! Looking opens connections to this machine alone, and closes them at once. Only [`Workbench::check_provider`] asks a model, with a few words that are no
-//! one's prose. What it sends is in the ledger; looking sends nothing, so that there is nothing to note.
+//! one's prose. What it sends is in the ledger, and the budget is asked before; looking sends nothing, so that there is nothing to note.
 
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
@@ -12,6 +12,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::conversation::{Failure, FailureKind, Usage};
+use crate::domain::ids::TurnId;
 use crate::providers::presets;
 use crate::providers::wire::Protocol;
 use crate::providers::{Event, Exchange, Item, Options, Provider, Receipts, Request, ToolChoice, Witness};
@@ -153,7 +154,7 @@ impl Workbench {
         asked.into_iter().filter_map(|(name, asked)| asked.join().ok()?.then_some(name)).collect()
     }
 
-    fn provider_row(&self, name: &str, chosen: &str) -> ProviderRow {
+    pub(super) fn provider_row(&self, name: &str, chosen: &str) -> ProviderRow {
         let offline = name == OFFLINE;
         let preset = self.preset(name).ok().filter(|_| !offline);
         let address = preset.as_ref().and_then(|preset| Some(preset.server().ok()?.address().to_owned()));
@@ -203,7 +204,8 @@ impl Workbench {
         }
     }
 
-    /// Asks a provider's model for a few tokens, with one tool on offer. The error is for a provider that can't even be asked; what its server says is in the check.
+    /// Asks a provider's model for a few tokens, with one tool on offer. The error is for a provider that can't even be asked, or that the budget
+    /// does not let be asked; what its server says is in the check.
     pub fn check_provider(&self, name: &str) -> Result<Check, Failure> {
         if name == OFFLINE {
             return Err(Failure {
@@ -227,6 +229,8 @@ impl Workbench {
         self.unlearn(name, &model)?;
         let remote = self.remote(name, &model)?;
         let mut request = check_request(&model, remote.tools());
+        let purse = self.purse(&TurnId::mint(), name, &model, None);
+        purse.allow(&request)?;
         let mut began = Instant::now();
         let receipts = Receipts::default();
         let witness = self.witness_of_check();
@@ -235,6 +239,7 @@ impl Workbench {
         if result.is_err() && !request.tools.is_empty() && !remote.tools() {
             // Only the tool was refused: whether it answers without is still to be seen.
             request = check_request(&model, false);
+            purse.allow(&request)?;
             began = Instant::now();
             (result, events) = wait(heard(remote.as_ref(), &request, &witness, began))?;
         }

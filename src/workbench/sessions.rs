@@ -42,9 +42,9 @@ pub enum SessionError {
         /// The first few ids that begin so.
         found: Vec<String>,
     },
-    /// It has no such message.
-    #[error("the conversation {session} has no message {number}; it has {questions}")]
-    NoMessage {
+    /// It has no such question.
+    #[error("the conversation {session} has no question {number}; it has {}", count_of(*.questions))]
+    NoQuestion {
         /// Which conversation.
         session: SessionId,
         /// The number that was given.
@@ -148,7 +148,7 @@ impl Workbench {
     pub fn turn_numbered(&self, session: &SessionId, number: usize) -> Result<TurnId, SessionError> {
         let turns = self.turns(session);
         let turn = number.checked_sub(1).and_then(|at| turns.get(at));
-        turn.map(|turn| turn.id.clone()).ok_or_else(|| SessionError::NoMessage {
+        turn.map(|turn| turn.id.clone()).ok_or_else(|| SessionError::NoQuestion {
             session: session.clone(),
             number,
             questions: turns.len(),
@@ -213,6 +213,13 @@ fn one_of(name: &str, ids: impl Iterator<Item = SessionId>) -> Result<SessionId,
             given: name.to_owned(),
             found: found.iter().take(NAMED).map(ToString::to_string).collect(),
         }),
+    }
+}
+
+fn count_of(questions: usize) -> String {
+    match questions {
+        1 => "1 question".to_owned(),
+        n => format!("{n} questions, counted from 1"),
     }
 }
 

@@ -112,7 +112,9 @@ fn a_fork_goes_its_own_way() {
     assert_eq!(author.bench.turn_numbered(&session, 1).unwrap(), first.id);
     for number in [0, 3] {
         let refused = author.bench.turn_numbered(&session, number).unwrap_err();
-        assert!(matches!(refused, SessionError::NoMessage { questions: 2, .. }), "{refused}");
+        assert!(matches!(refused, SessionError::NoQuestion { questions: 2, .. }), "{refused}");
+        let said = refused.to_string();
+        assert!(said.contains(&format!("has no question {number}; it has 2 questions")), "{said}");
     }
     assert_eq!(author.bench.last_session(), Some(fork.session));
 }

@@ -930,6 +930,48 @@ fn a_line_of_a_later_version_is_told_of_and_kept() {
 }
 
 #[test]
+fn a_conversation_of_a_later_version_alone_is_refused_with_what_to_do() {
+    let folders = Folders::new();
+    let session = asked(&folders, "Who is Mira Okafor?", &[]);
+    let path = format!(".scritorio/sessions/{session}.jsonl");
+    let later = folders.read(&path).replace("\"v\":1,", "\"v\":2,");
+    folders.write(&path, &later);
+    let refused = folders.run(&["ask", "x", "--provider", "offline", "--session", &session, "--json"]);
+    assert_eq!(refused.code, 1);
+    let error = refused.json()["error"].clone();
+    assert!(
+        error["message"].as_str().unwrap().contains("written by a later version of Scritorio"),
+        "{error}"
+    );
+    assert!(error["hint"].as_str().unwrap().contains("Update Scritorio"), "{error}");
+    assert_eq!(folders.read(&path), later);
+}
+
+#[test]
+fn what_has_changed_is_seen_from_the_request_that_was_sent_in_another_run_too() {
+    let folders = Folders::new();
+    let server = Server::start(|_, _| Reply::Say("She is."));
+    folders.run_at(&server.base, &["ask", "Is she?"]).ok();
+    let diff = || folders.run_at(&server.base, &["prompt", "--ask", "Is she?", "--diff"]).ok().out;
+    let same = diff();
+    assert!(same.contains("as it was sent") && same.contains("== Instructions: the same"), "{same}");
+    let notes = "\n[board.developmental-editor]\nnotes = \"Mind the tides.\"\n";
+    folders.write("scritorio.toml", &(folders.read("scritorio.toml") + notes));
+    let changed = diff();
+    assert!(
+        changed.contains("== Instructions: changed") && changed.contains("+Mind the tides."),
+        "{changed}"
+    );
+    let session = folders.run(&["sessions", "list", "--json"]).ok().json()[0]["session"].clone();
+    let kept = format!(".scritorio/cache/requests/{}.json", session.as_str().unwrap());
+    let kept: Value = serde_json::from_str(&folders.read(&kept)).unwrap();
+    assert_eq!(kept["body"], server.received()[0].raw);
+    folders.run(&["sessions", "delete", "last", "--forever"]).ok();
+    let left = folders.files().into_keys().any(|path| path.to_string_lossy().contains("cache/requests/s-"));
+    assert!(!left, "for ever means all of it");
+}
+
+#[test]
 fn the_last_deleted_conversation_is_brought_back_first() {
     let folders = Folders::new();
     let first = asked(&folders, "Who is Mira Okafor?", &[]);

@@ -276,7 +276,8 @@ fn what_is_shown_is_what_is_sent_byte_for_byte_on_every_wire() {
             own => own,
         };
         // Before the question, so that the conversation is the same: none.
-        let body = run(&folders, &[&["prompt", "--ask", question, "--format", wire], &about[..]].concat()).ok();
+        let body =
+            run(&folders, &[&["prompt", "--ask", question, "--format", wire], &about[..]].concat()).ok();
         assert_eq!(body.out, sent, "{provider}");
         assert_eq!(peek["bytes"], sent.len());
         assert!(peek["tokens"].as_u64().unwrap() > 1_000 && peek["sent"] == true);
@@ -418,12 +419,13 @@ fn a_check_is_one_cheap_call_that_tells_what_works_and_what_to_do() {
 fn a_check_asks_the_budget_before_it_sends() {
     let server = Server::start(|n, body| match n {
         // Refuses the tool alone.
-        0 => Reply::Refuse(400, json!({ "error": { "message": "tools is not supported", "param": "tools" } })),
+        0 => Reply::Refuse(400, json!({ "error": { "message": "This model does not support tools." } })),
         _ if body.get("tools").is_some() => Reply::Refuse(400, json!({ "error": { "message": "no" } })),
         _ => Reply::Say("Ready."),
     });
     let folders = with_settings(&(PRICES.to_owned() + "[budget]\nrefuse = 0.00001\n"));
-    let check = |folders: &Folders| folders.run_at(&server.base, &["providers", "--check", "openai", "--json"]);
+    let check =
+        |folders: &Folders| folders.run_at(&server.base, &["providers", "--check", "openai", "--json"]);
     let refused = check(&folders);
     assert_eq!(refused.code, 1, "{}{}", refused.out, refused.err);
     let error = refused.json()["error"].clone();

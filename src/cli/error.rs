@@ -297,6 +297,8 @@ impl From<SessionError> for CliError {
             SessionError::None => (Kind::Work, "`scritorio ask` starts one."),
             SessionError::Ambiguous { .. } => (Kind::Usage, "Give more of the id."),
             SessionError::NoQuestion { .. } => (Kind::Work, "`scritorio sessions show ID` numbers them."),
+            SessionError::Later(_) => (Kind::Work, "Update Scritorio to read it. Its file stays as it is."),
+            SessionError::Damaged(_) => (Kind::Work, "Put its file back from a backup."),
             SessionError::NoTitle => (Kind::Usage, "Give a name with a letter in it."),
             SessionError::Exists(_) => (Kind::Work, "Name another file, or write over it with --force."),
             SessionError::Io { .. } => (

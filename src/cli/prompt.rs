@@ -22,7 +22,7 @@ pub(super) struct Prompt {
     /// Go on with this conversation: its id, the beginning of it, or `last`
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Show what differs from the request of the conversation's last question, as it would be sent now [default session: last]
+    /// Show what differs from the request that opened the conversation's last turn [default session: last]
     #[arg(long, conflicts_with = "format")]
     diff: bool,
     /// For reading, or the body of a request: on a terminal laid out, into a file or a pipe byte for byte as it is sent
@@ -84,9 +84,12 @@ impl Prompt {
 fn diff(context: &Context, peek: &Peek) -> Result<(), CliError> {
     let changes = peek.changes().unwrap_or_default();
     if context.global.json {
-        return output::document(
-            &json!({ "changes": changes, "previous": peek.previous, "body": peek.body }),
-        );
+        return output::document(&json!({
+            "changes": changes,
+            "previous": peek.previous,
+            "rebuilt": peek.is_rebuilt,
+            "body": peek.body,
+        }));
     }
     output::text(&changes)
 }

@@ -201,7 +201,10 @@ fn search(context: &Context, bench: &Workbench, query: &str, limit: usize) -> Re
     found.truncate(limit);
     printed(context, &found)?;
     if has_more {
-        output::progress(&format!("{limit} shown, and there are more: --limit {} shows up to that many.", limit.saturating_mul(10)));
+        output::progress(&format!(
+            "{limit} shown, and there are more: --limit {} shows up to that many.",
+            limit.saturating_mul(10)
+        ));
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::driver;
 use crate::agent::event::TurnEventKind;
 use crate::canon::mentions::Names;
+use crate::domain::conversation::{Failure, FailureKind};
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::proposal::Proposal;
 use crate::workbench::{Ask, Desk, DocumentError, Recovered, Workbench};
@@ -99,7 +100,7 @@ impl Work {
             let (prepared, ask) = {
                 let (bench, tell) = (bench.clone(), out.clone());
                 let work = move || {
-                    let prepared = bench.prepare(&ask);
+                    let prepared = bench.prepare(&ask).map_err(|failure| refused(&bench, &ask, failure));
                     let begun = prepared.map(|setup| {
                         if let Some(caution) = bench.caution(&setup) {
                             send(&tell, Msg::Notice(Notice::hint(caution)));
@@ -121,7 +122,7 @@ impl Work {
             };
             let (setup, session) = match prepared {
                 Ok(both) => both,
-                Err(failure) => return send(&out, Msg::Refused(failure)),
+                Err(refused) => return send(&out, refused),
             };
             send(&out, Msg::Began(setup.id.clone(), session.clone()));
             let mut running = driver::start(setup);
@@ -152,6 +153,11 @@ impl Work {
             }
         });
     }
+}
+
+/// A question was not sent: the conversation is not there any more, or anything else.
+pub(super) fn refused(bench: &Workbench, ask: &Ask, failure: Failure) -> Msg {
+    sessions::stranded(bench, ask).unwrap_or(Msg::Refused(failure))
 }
 
 /// Keeps a proposal as soon as it is made: from then on it survives a crash.
@@ -208,9 +214,9 @@ fn sentence(error: &impl std::fmt::Display) -> String {
 }
 
 /// A part of the program that should never fail has failed.
-fn broken() -> crate::domain::conversation::Failure {
-    crate::domain::conversation::Failure {
-        kind: crate::domain::conversation::FailureKind::Work,
+fn broken() -> Failure {
+    Failure {
+        kind: FailureKind::Work,
         message: "This turn broke inside the program.".to_owned(),
         hint: "Your text and the conversation are safe; ask again.".to_owned(),
     }
@@ -273,7 +279,10 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             });
             Msg::Saved(path, saved)
         }
-        Effect::Peek(ask) => Msg::Peeked(bench.peek(&ask, None).map(Box::new)),
+        Effect::Peek(ask) => match bench.peek_since(&ask, None) {
+            Ok(peek) => Msg::Peeked(Ok(Box::new(peek))),
+            Err(failure) => sessions::stranded(bench, &ask).unwrap_or(Msg::Peeked(Err(failure))),
+        },
         Effect::Provenance => provenance(bench),
         Effect::Timeline => {
             let popup = super::popups::timeline::prepare(&bench.book(), &bench.timeline());
@@ -334,7 +343,10 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         },
         Effect::StoreKey(provider, key) => match bench.keys().set(&provider, &key.0) {
             Ok(()) => use_provider(bench, &provider, "The key is in the keychain. "),
-            Err(why) => Msg::Notice(Notice::problem(why.to_string())),
+            Err(why) => Msg::Popup(Box::new(super::popups::key_entry::not_kept(
+                &why,
+                &bench.keys().variable(&provider),
+            ))),
         },
         Effect::ListProviders => Msg::Providers(bench.providers_on_offer(), bench.listening()),
         Effect::ListModels => Msg::Models(bench.models(&bench.choices().provider.value).map(Box::new)),

@@ -140,7 +140,8 @@ impl Workbench {
     fn searches_without_vectors(&self) -> Option<Value> {
         let provider = self.choices().provider.value;
         self.settings().embeddings.as_ref().filter(|_| provider != OPENAI)?;
-        let text = std::fs::read_to_string(self.inner.surroundings.folders.settings_file()).unwrap_or_default();
+        let text =
+            std::fs::read_to_string(self.inner.surroundings.folders.settings_file()).unwrap_or_default();
         let (line, column) = place_of(&text, "search", "embeddings").unwrap_or((1, 1));
         Some(json!({
             "path": "config.toml",
@@ -158,7 +159,8 @@ impl Workbench {
         let reachable = (chosen && name != OFFLINE).then(|| is_reachable(&destination));
         let missing = || self.provider_row(name, name).next;
         let unreachable = || {
-            (reachable == Some(false)).then(|| "Look at the network, or at the address in config.toml.".to_owned())
+            (reachable == Some(false))
+                .then(|| "Look at the network, or at the address in config.toml.".to_owned())
         };
         let next = if chosen { missing().or_else(unreachable) } else { None };
         ProviderReport { name: name.to_owned(), chosen, destination, reachable, next }

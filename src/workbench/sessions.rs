@@ -4,6 +4,7 @@
 //! author said "for ever".
 
 mod find;
+pub(super) mod going_on;
 mod transcript;
 
 use std::io;
@@ -17,6 +18,7 @@ use super::Workbench;
 
 pub use crate::store::sessions::{Origin, Summary};
 pub use find::{Part, Passage};
+pub use going_on::Resumed;
 pub use transcript::{Format, Transcript, proposal_json};
 
 /// Most conversations that an ambiguous name lists.
@@ -52,6 +54,12 @@ pub enum SessionError {
         /// How many questions it has.
         questions: usize,
     },
+    /// A later version of this program wrote all of it.
+    #[error("the conversation {0} was written by a later version of Scritorio")]
+    Later(SessionId),
+    /// There is nothing in its file but damage.
+    #[error("nothing of the conversation {0} can be read: its file is damaged")]
+    Damaged(SessionId),
     /// A name has to have a letter in it.
     #[error("the name is empty")]
     NoTitle,

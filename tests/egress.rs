@@ -26,7 +26,7 @@ use book::{Folders, KEY, Ran, ran};
 use planted::{PROSE, kept, nothing_private_in, planted};
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::test_runner::Config;
+use proptest::test_runner::{Config, TestRunner};
 use scritorio::domain::ids::SessionId;
 use scritorio::workbench::{Ask, Overrides, Surroundings, Workbench};
 use serde_json::{Value, json};
@@ -614,33 +614,35 @@ fn call() -> impl Strategy<Value = (String, String)> {
     })
 }
 
-/// Fewer than elsewhere: each case runs the program twice.
+/// Fewer than elsewhere: each case runs the program three times.
 fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse::<u32>().ok()).map_or(12, |n| n.div_ceil(100))
+    std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse::<u32>().ok()).map_or(12, |n| n.div_ceil(20))
 }
 
-proptest! {
-    #![proptest_config(Config { cases: cases(), ..Config::default() })]
-
-    #[test]
-    fn whatever_a_model_calls_nothing_private_leaves_and_the_ledger_is_what_was_sent(
-        rounds in prop::collection::vec(prop::collection::vec(call(), 1..4), 1..4),
-        again in prop::collection::vec(call(), 0..3),
-        persona in select(vec!["developmental-editor", "first-time-reader"]),
-        open in select(vec!["1", "2", "3"]),
-    ) {
-        let folders = planted();
-        let mut replies: Vec<Reply> = rounds.into_iter().map(Reply::Calls).collect();
-        replies.push(Reply::Say("Mira Okafor set the Quillwort lamp down on the sill, you say."));
-        if !again.is_empty() {
-            replies.push(Reply::Calls(again));
-        }
-        let server = plays(replies);
-        let who = ["--persona", persona, "--chapter", open];
-        let first = ask(&folders, &server, &who).ok();
-        let second = ask(&folders, &server, &[&who[..], &["--session", &session(&first)]].concat()).ok();
-        check(&folders, &server, &[&first, &second], &[QUESTION]);
-        let verify = ran(&mut folders.command(&["doctor", "--json"])).ok();
-        prop_assert!(verify.out.contains("anchored"), "{}", verify.out);
-    }
+#[test]
+fn whatever_a_model_calls_nothing_private_leaves_and_the_ledger_is_what_was_sent() {
+    let rounds = prop::collection::vec(prop::collection::vec(call(), 1..4), 1..4);
+    let again = prop::collection::vec(call(), 0..3);
+    let persona = select(vec!["developmental-editor", "first-time-reader"]);
+    let open = select(vec!["1", "2", "3"]);
+    // `proptest!` would take the number of cases from the environment as it is.
+    let config = Config { cases: cases(), failure_persistence: None, ..Config::default() };
+    let checked =
+        TestRunner::new(config).run(&(rounds, again, persona, open), |(rounds, again, persona, open)| {
+            let folders = planted();
+            let mut replies: Vec<Reply> = rounds.into_iter().map(Reply::Calls).collect();
+            replies.push(Reply::Say("Mira Okafor set the Quillwort lamp down on the sill, you say."));
+            if !again.is_empty() {
+                replies.push(Reply::Calls(again));
+            }
+            let server = plays(replies);
+            let who = ["--persona", persona, "--chapter", open];
+            let first = ask(&folders, &server, &who).ok();
+            let second = ask(&folders, &server, &[&who[..], &["--session", &session(&first)]].concat()).ok();
+            check(&folders, &server, &[&first, &second], &[QUESTION]);
+            let verify = ran(&mut folders.command(&["doctor", "--json"])).ok();
+            prop_assert!(verify.out.contains("anchored"), "{}", verify.out);
+            Ok(())
+        });
+    checked.unwrap();
 }

@@ -1,8 +1,6 @@
 //! Every request body that a test's server gets on its way to one of OpenAI's APIs: checked against the schema of what the program may send,
 //! always, and written down for a further check by OpenAI's own types (`tests/validate_bodies.py`) where `SCRITORIO_TEST_BODIES` names a folder.
 
-#![allow(dead_code, reason = "each test binary uses its own part of this")]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,5 @@
 //! A server on the loopback interface whose answers are floods of small deltas, and a book whose author asks it.
 
-#![allow(dead_code, reason = "a test and a benchmark use their own parts of this")]
-
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::net::{TcpListener, TcpStream};

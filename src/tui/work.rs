@@ -18,7 +18,7 @@ use crate::workbench::{Ask, Desk, DocumentError, Recovered, Workbench};
 use super::app::App;
 use super::clipboard::Clipboard;
 use super::effect::Effect;
-use super::msg::{Msg, Notice, SaveProblem, Verdict};
+use super::msg::{Msg, Notice, SaveProblem, TypedKey, Verdict};
 use super::recovery::Recovery;
 use super::review::{Compared, stamp};
 
@@ -279,10 +279,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             });
             Msg::Saved(path, saved)
         }
-        Effect::Peek(ask) => match bench.peek_since(&ask, None) {
-            Ok(peek) => Msg::Peeked(Ok(Box::new(peek))),
-            Err(failure) => sessions::stranded(bench, &ask).unwrap_or(Msg::Peeked(Err(failure))),
-        },
+        Effect::Peek(ask) => peeked(bench, &ask),
         Effect::Provenance => provenance(bench),
         Effect::Timeline => {
             let popup = super::popups::timeline::prepare(&bench.book(), &bench.timeline());
@@ -341,13 +338,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Ok(()) => return,
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
-        Effect::StoreKey(provider, key) => match bench.keys().set(&provider, &key.0) {
-            Ok(()) => use_provider(bench, &provider, "The key is in the keychain. "),
-            Err(why) => Msg::Popup(Box::new(super::popups::key_entry::not_kept(
-                &why,
-                &bench.keys().variable(&provider),
-            ))),
-        },
+        Effect::StoreKey(provider, key) => store_key(bench, &provider, &key),
         Effect::ListProviders => Msg::Providers(bench.providers_on_offer(), bench.listening()),
         Effect::ListModels => Msg::Models(bench.models(&bench.choices().provider.value).map(Box::new)),
         Effect::UseModel(provider, model) => use_model(bench, &provider, &model),
@@ -376,6 +367,25 @@ fn recovered(bench: &Workbench) -> Option<Msg> {
     let present = |r: &Recovered| bench.read_document(&r.path).map(|d| d.text).unwrap_or_default();
     let both: Vec<_> = found.into_iter().map(|r| (present(&r), r)).map(|(text, r)| (r, text)).collect();
     (!both.is_empty()).then_some(Msg::Recovered(both))
+}
+
+/// Builds what would be sent.
+fn peeked(bench: &Workbench, ask: &Ask) -> Msg {
+    match bench.peek_since(ask, None) {
+        Ok(peek) => Msg::Peeked(Ok(Box::new(peek))),
+        Err(failure) => sessions::stranded(bench, ask).unwrap_or(Msg::Peeked(Err(failure))),
+    }
+}
+
+/// Puts a key into the keychain. Where that fails, it takes more than a row to say what to do.
+fn store_key(bench: &Workbench, provider: &str, key: &TypedKey) -> Msg {
+    match bench.keys().set(provider, &key.0) {
+        Ok(()) => use_provider(bench, provider, "The key is in the keychain. "),
+        Err(why) => {
+            let variable = bench.keys().variable(provider);
+            Msg::Popup(Box::new(super::popups::key_entry::not_kept(&why, &variable)))
+        }
+    }
 }
 
 /// Keeps the choice of who answers, and tells who does.

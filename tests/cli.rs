@@ -1005,7 +1005,9 @@ fn a_prompt_is_compared_with_that_of_the_last_question() {
     assert_eq!(refused.code, 1, "nothing was asked yet: {}", refused.err);
     let session = asked(&folders, "Who is Mira Okafor?", &[]);
     let diff = folders.run(&["prompt", "--provider", "openai", "--ask", "And why?", "--diff"]).ok().out;
-    assert!(diff.starts_with("Compared with the request of the last question, made again with the settings and the book of now"));
+    assert!(diff.starts_with(
+        "Compared with the request of the last question, made again with the settings and the book of now"
+    ));
     assert!(diff.contains("== Instructions: the same") && diff.contains("== Input: changed"), "{diff}");
     assert!(diff.contains("+User: And why?") && diff.contains(" User: Who is Mira Okafor?"), "{diff}");
     let other = ["--persona", "writing-coach", "--session", &session, "--json"];

@@ -442,3 +442,17 @@ fn what_was_paid_for_replaced_answers_stays_in_the_sum_and_a_fork_pays_for_its_o
     assert!(!author.sees().contains(" here"), "{}", author.sees());
     assert_eq!(listed(&author, &session).as_deref(), Some("0.0375"));
 }
+
+#[test]
+fn an_answer_that_is_replaced_while_the_author_looks_on_has_still_been_paid_for() {
+    let mut author = with_three(120, 40);
+    author.key(KeyCode::F(3));
+    opens(&mut author, "s-2");
+    author.sees_words("$0.0250 here");
+    author.happens(Msg::Run("retry"));
+    assert_eq!(questions(&author).len(), 2);
+    author.waits(6);
+    author.sees_words("$0.0250 here");
+    author.happens(Msg::Run("new-conversation"));
+    assert!(!author.sees().contains(" here"), "{}", author.sees());
+}

@@ -111,6 +111,7 @@ impl Workbench {
             ("ai_never", book.private.len()),
         ]);
         let (in_use, standing) = (self.providers_in_use(), self.standing());
+        let keys = statuses(self.keys(), &in_use);
         Report {
             book: json!({ "name": book.name, "title": book.title(), "folder": self.root(), "chapters": numbers, "others": book.others }),
             settings: BTreeMap::from([
@@ -123,11 +124,11 @@ impl Workbench {
             chosen_by_book: self.chosen_by_book_for_all(&choices.provider.value),
             providers: in_use
                 .iter()
-                .map(|name| self.provider_report(name, &choices.provider.value))
+                .map(|name| self.provider_report(name, &choices.provider.value, &keys))
                 .collect(),
             local_servers: servers::found_here(),
             spending: json!({ "month": standing.month, "budget": standing.budget }),
-            keychain: statuses(self.keys(), &in_use),
+            keychain: keys,
             warnings: config_warnings.chain(self.searches_without_vectors()).chain(book_warnings).collect(),
             counts,
             canon: Some(Canon::of(&book)),
@@ -153,11 +154,17 @@ impl Workbench {
         }))
     }
 
-    fn provider_report(&self, name: &str, chosen: &str) -> ProviderReport {
+    fn provider_report(&self, name: &str, chosen: &str, keys: &[KeyStatus]) -> ProviderReport {
         let chosen = name == chosen;
         let destination = self.destination(name).unwrap_or_else(|failure| failure.message);
         let reachable = (chosen && name != OFFLINE).then(|| is_reachable(&destination));
-        let missing = || self.provider_row(name, name).next;
+        // Unlike a list of providers this asks the keychain, also for a key that somebody else put there.
+        let missing = || {
+            let has_key = keys
+                .iter()
+                .any(|key| key.provider == name && matches!(key.source, "environment" | "keychain"));
+            self.missing(name, has_key, servers::listens_near(&destination))
+        };
         let unreachable = || {
             (reachable == Some(false))
                 .then(|| "Look at the network, or at the address in config.toml.".to_owned())

@@ -120,7 +120,7 @@ fn listens(ip: IpAddr, port: u16) -> bool {
 }
 
 /// Whether something listens at an address on this machine; `None`: it is not on this machine.
-fn listens_near(address: &str) -> Option<bool> {
+pub(super) fn listens_near(address: &str) -> Option<bool> {
     let host = host_of(address).filter(|host| is_loopback(host))?;
     let ip = host.parse().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let authority = address.split_once("://")?.1.split('/').next()?;
@@ -154,7 +154,7 @@ impl Workbench {
         asked.into_iter().filter_map(|(name, asked)| asked.join().ok()?.then_some(name)).collect()
     }
 
-    pub(super) fn provider_row(&self, name: &str, chosen: &str) -> ProviderRow {
+    fn provider_row(&self, name: &str, chosen: &str) -> ProviderRow {
         let offline = name == OFFLINE;
         let preset = self.preset(name).ok().filter(|_| !offline);
         let address = preset.as_ref().and_then(|preset| Some(preset.server().ok()?.address().to_owned()));
@@ -163,16 +163,7 @@ impl Workbench {
         let has_key = key.as_ref().is_some_and(|key| matches!(key.source, "environment" | "keychain"));
         let model = Some(self.model_of(name, None).value).filter(|model| !model.is_empty());
         let listens = address.as_deref().and_then(listens_near);
-        let missing = match (&preset, &address) {
-            (None, _) => None,
-            (Some(preset), None) => preset.server().err().map(|failure| failure.hint),
-            (Some(preset), Some(_)) if listens == Some(false) => Some(format!("Start {}.", preset.title)),
-            _ if needs_key && !has_key => {
-                Some(format!("`scritorio keys set {name}`, or the variable {}.", self.keys().variable(name)))
-            }
-            _ if model.is_none() => Some(format!("Choose a model: `scritorio models --provider {name}`.")),
-            _ => None,
-        };
+        let missing = self.missing(name, has_key, listens);
         ProviderRow {
             title: preset
                 .as_ref()
@@ -189,6 +180,25 @@ impl Workbench {
             next: missing,
             name: name.to_owned(),
         }
+    }
+
+    /// What to do next to use a provider, where something is missing; `listens` says whether it does, where it is on this machine.
+    pub(super) fn missing(&self, name: &str, has_key: bool, listens: Option<bool>) -> Option<String> {
+        let preset = self.preset(name).ok().filter(|_| name != OFFLINE)?;
+        if let Err(failure) = preset.server() {
+            return Some(failure.hint);
+        }
+        if listens == Some(false) {
+            return Some(format!("Start {}.", preset.title));
+        }
+        if preset.needs_key && !has_key {
+            return Some(format!(
+                "`scritorio keys set {name}`, or the variable {}.",
+                self.keys().variable(name)
+            ));
+        }
+        let has_model = !self.model_of(name, None).value.is_empty();
+        (!has_model).then(|| format!("Choose a model: `scritorio models --provider {name}`."))
     }
 
     /// Where a key is, without asking the keychain for one that was never put there.
@@ -225,12 +235,12 @@ impl Workbench {
                 hint: format!("Choose one: `scritorio models --provider {name}` lists them."),
             });
         }
+        let purse = self.purse(&TurnId::mint(), name, &model, None);
+        purse.allow(&check_request(&model, true))?;
         // Whatever it refused once: this asks how it is now.
         self.unlearn(name, &model)?;
         let remote = self.remote(name, &model)?;
         let mut request = check_request(&model, remote.tools());
-        let purse = self.purse(&TurnId::mint(), name, &model, None);
-        purse.allow(&request)?;
         let mut began = Instant::now();
         let receipts = Receipts::default();
         let witness = self.witness_of_check();

@@ -143,6 +143,7 @@ impl Workbench {
         after: Option<&TurnId>,
         title: Option<&str>,
     ) -> Result<Summary, SessionError> {
+        self.readable(session)?;
         let title = match title.filter(|title| !title.trim().is_empty()) {
             Some(title) => title.to_owned(),
             None => forked_title(&self.conversation(session)?.title),
@@ -154,9 +155,9 @@ impl Workbench {
 
     /// Returns the turn that a number means: questions are counted from 1.
     pub fn turn_numbered(&self, session: &SessionId, number: usize) -> Result<TurnId, SessionError> {
-        let turns = self.turns(session);
+        let turns = self.readable(session)?.turns;
         let turn = number.checked_sub(1).and_then(|at| turns.get(at));
-        turn.map(|turn| turn.id.clone()).ok_or_else(|| SessionError::NoQuestion {
+        turn.map(|kept| kept.turn.id.clone()).ok_or_else(|| SessionError::NoQuestion {
             session: session.clone(),
             number,
             questions: turns.len(),

@@ -139,6 +139,9 @@ pub(super) fn leave(app: &mut App) {
 fn stranded(app: &mut App, session: &SessionId, why: &str, asked: Option<Ask>) -> Vec<Effect> {
     let chosen = app.chat.wanted.take_if(|(wanted, _)| wanted == session).is_some();
     let Some(ask) = asked else {
+        if !chosen && (app.chat.is_busy() || !app.chat.turns.is_empty()) {
+            return vec![];
+        }
         let words = if chosen {
             format!("{why}\n\nYou are where you were.")
         } else {

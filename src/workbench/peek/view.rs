@@ -57,7 +57,7 @@ impl Peek {
     pub fn changes(&self) -> Option<String> {
         let previous = self.previous.as_ref()?;
         let mut out = String::from(if self.is_rebuilt {
-            "Compared with the request of the last question, made again with the settings and the book of now: what was sent then is not kept.\n"
+            "Compared with the request of the last question, made again with the settings and the book of now: what was sent then, if anything, is not kept.\n"
         } else {
             "Compared with the request that opened the last turn, as it was sent.\n"
         });

@@ -151,6 +151,10 @@ impl Abilities {
             self.tools = false;
             return Some(Lesson::NoTools);
         }
+        // What is too large is taken, if there were less of it.
+        if refusal.is_too_long() || refusal.is_about_the_limit() {
+            return None;
+        }
         let names = |field: &str| refusal.param.as_deref() == Some(field) || refusal.says(&[field]);
         let again = |why: &str| Some(Lesson::Again(why.to_owned()));
         if sent("tool_choice") && (names("tool_choice") || names("tool choice")) {
@@ -181,22 +185,53 @@ impl Abilities {
             self.max_tokens = LimitField::MaxTokens;
             return again("The server calls the limit `max_tokens`: asking again.");
         }
-        let switches: [(&str, &str, &mut bool); 5] = [
-            ("parallel_tool_calls", "parallel_tool_calls", &mut self.parallel_switch),
-            ("stream_options", "stream_options", &mut self.usage_option),
-            ("verbosity", "verbosity", &mut self.verbosity),
-            ("reasoning_effort", "reasoning_effort", &mut self.reasoning_effort),
-            ("include", "reasoning.encrypted_content", &mut self.encrypted_reasoning),
-        ];
-        for (field, word, switch) in switches {
-            if *switch && sent(field) && is_about_a_field(refusal) && names(word) {
+        for Switch { field, words, of } in SWITCHES {
+            let is_sent = body.pointer(field).is_some_and(|value| !value.is_null());
+            let switch = of(self);
+            if *switch && is_sent && is_about_a_field(refusal) && words.iter().any(|word| names(word)) {
                 *switch = false;
+                let field = field.trim_start_matches('/').replace('/', ".");
                 return again(&format!("The server does not take `{field}`: asking without."));
             }
         }
         None
     }
 }
+
+/// A field that a server may refuse.
+struct Switch {
+    /// Where it is in the body.
+    field: &'static str,
+    /// The words for it, in lower case.
+    words: &'static [&'static str],
+    /// What says that it is sent.
+    of: fn(&mut Abilities) -> &mut bool,
+}
+
+/// Ollama says "think value" of an effort on both of its wires.
+const EFFORT: &[&str] = &["reasoning_effort", "reasoning.effort", "support thinking", "think value"];
+const THINKING: &[&str] =
+    &["support thinking", "think value", "thinking is not", "support adaptive thinking"];
+
+const SWITCHES: [Switch; 9] = [
+    Switch {
+        field: "/parallel_tool_calls",
+        words: &["parallel_tool_calls"],
+        of: |can| &mut can.parallel_switch,
+    },
+    Switch { field: "/stream_options", words: &["stream_options"], of: |can| &mut can.usage_option },
+    Switch { field: "/verbosity", words: &["verbosity"], of: |can| &mut can.verbosity },
+    Switch { field: "/text/verbosity", words: &["verbosity"], of: |can| &mut can.verbosity },
+    Switch { field: "/reasoning_effort", words: EFFORT, of: |can| &mut can.reasoning_effort },
+    Switch { field: "/reasoning/effort", words: EFFORT, of: |can| &mut can.reasoning_effort },
+    Switch { field: "/think", words: THINKING, of: |can| &mut can.reasoning_effort },
+    Switch { field: "/thinking", words: THINKING, of: |can| &mut can.reasoning_effort },
+    Switch {
+        field: "/include",
+        words: &["reasoning.encrypted_content"],
+        of: |can| &mut can.encrypted_reasoning,
+    },
+];
 
 /// Whether a refusal says that a field or its value is not known, and not that the value is too large or the like.
 fn is_about_a_field(refusal: &Refusal) -> bool {
@@ -274,6 +309,50 @@ mod tests {
             assert_eq!(can.learn(&refused(said), &body), Some(Lesson::NoTools), "{said}");
             assert!(!can.tools);
             assert_eq!(Abilities::default().learn(&refused(said), &json!({})), None, "none were offered");
+        }
+    }
+
+    #[test]
+    fn an_option_is_left_out_on_every_wire_whatever_it_is_called_there() {
+        let parameter = |name: &str| {
+            let message = format!("Unsupported parameter: '{name}' is not supported with this model.");
+            Refusal {
+                param: Some(name.into()),
+                code: Some("unsupported_parameter".into()),
+                ..refused(&message)
+            }
+        };
+        let think = "think value \"medium\" is not supported for this model";
+        for (refusal, body, told) in [
+            (
+                parameter("reasoning.effort"),
+                json!({ "reasoning": { "effort": "low" } }),
+                "`reasoning.effort`",
+            ),
+            (parameter("text.verbosity"), json!({ "text": { "verbosity": "low" } }), "`text.verbosity`"),
+            (parameter("reasoning_effort"), json!({ "reasoning_effort": "low" }), "`reasoning_effort`"),
+            (refused(think), json!({ "reasoning_effort": "medium" }), "`reasoning_effort`"),
+            (refused("\"m\" does not support thinking"), json!({ "think": "low" }), "`think`"),
+            (refused(think), json!({ "think": "medium" }), "`think`"),
+            (refused("This model does not support thinking."), json!({ "thinking": {} }), "`thinking`"),
+        ] {
+            let mut can = Abilities::openai();
+            let Some(Lesson::Again(why)) = can.learn(&refusal, &body) else { panic!("{refusal:?}") };
+            assert_eq!(why, format!("The server does not take {told}: asking without."));
+            assert!(!(can.verbosity && can.reasoning_effort));
+            assert_eq!(can.learn(&refusal, &body), None, "once");
+            assert_eq!(Abilities::openai().learn(&refusal, &json!({ "text": {} })), None, "it was not sent");
+        }
+    }
+
+    #[test]
+    fn a_limit_that_is_too_large_says_nothing_of_what_it_is_called() {
+        let said = "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context length is 4096 tokens and your request has 3000 input tokens.";
+        let short = "max_tokens is too large, use max_completion_tokens of at most 9";
+        for said in [said, short] {
+            let mut can = Abilities::default();
+            assert_eq!(can.learn(&refused(said), &json!({ "max_tokens": 4096 })), None);
+            assert_eq!(can, Abilities::default());
         }
     }
 

@@ -13,6 +13,7 @@ mod refusal;
 #[cfg(test)]
 pub(crate) mod replayer;
 mod server;
+mod size;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -44,7 +45,7 @@ pub struct Timeouts {
     pub connect: Duration,
     /// For the first byte of an answer. Default: 2 minutes.
     pub first_byte: Duration,
-    /// For the first byte of an answer on the flex tier, which waits for capacity. Default: 15 minutes.
+    /// For the first of an answer on the flex tier, which waits for capacity, perhaps once its stream has begun. Default: 15 minutes.
     pub flex_first_byte: Duration,
     /// Between two pieces of an answer. Default: 2 minutes.
     pub idle: Duration,
@@ -68,11 +69,14 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
-    /// Returns the limits of a request on the flex tier.
-    #[must_use]
-    pub fn of_flex(self) -> Self {
-        let first_byte = self.flex_first_byte.max(self.first_byte);
-        Self { first_byte, total: self.total.saturating_add(self.flex_first_byte), ..self }
+    /// Returns how long an answer on the flex tier is waited for.
+    pub fn in_a_queue(self) -> Wait {
+        Wait::Queue(self.flex_first_byte.max(self.first_byte))
+    }
+
+    /// Returns the limit for all of an answer on the flex tier.
+    pub fn total_of_flex(self) -> Duration {
+        self.total.saturating_add(self.flex_first_byte)
     }
 }
 
@@ -132,22 +136,23 @@ impl Client {
     }
 
     /// Posts `body`, a JSON document, and returns the answer once its head has arrived with a status of success. Sets `left` once a connection stands and the body
-    /// begins to leave.
+    /// begins to leave. `first` is how long its beginning is waited for.
     pub async fn post(
         &self,
         server: &Server,
         key: Option<&Key>,
         body: String,
         left: Arc<AtomicBool>,
-        first_byte: Duration,
+        first: Wait,
     ) -> Result<Answer, Problem> {
         let request = self.http.post(server.url()).header(header::CONTENT_TYPE, "application/json");
         let body = reqwest::Body::wrap(leaving::Leaving::new(body, Arc::clone(&left)));
         let request = request.header(header::ACCEPT, "text/event-stream").body(body);
         let request = signed(request, server, key)?;
-        let response = match timeout(first_byte, request.send()).await {
-            Err(_) if !left.load(Ordering::Acquire) => return Err(Problem::NoConnection(first_byte)),
-            Err(_) => return Err(Problem::Silent(Phase::FirstByte, first_byte)),
+        let (phase, limit) = first.limit(self.timeouts.idle);
+        let response = match timeout(limit, request.send()).await {
+            Err(_) if !left.load(Ordering::Acquire) => return Err(Problem::NoConnection(limit)),
+            Err(_) => return Err(Problem::Silent(phase, limit)),
             Ok(Err(error)) => {
                 return Err(Problem::of_transport(&error, self.timeouts.connect, self.proxy_before(server)));
             }
@@ -160,13 +165,8 @@ impl Client {
         let retry_after = pause::in_head(text, Timestamp::now());
         let should_retry = text("x-should-retry").and_then(|v| v.trim().parse().ok());
         let media_type = text("content-type").unwrap_or_default().to_lowercase();
-        let mut answer = Answer {
-            response,
-            media_type,
-            wait: Wait::First(first_byte),
-            idle: self.timeouts.idle,
-            received: Arc::default(),
-        };
+        let mut answer =
+            Answer { response, media_type, wait: first, idle: self.timeouts.idle, received: Arc::default() };
         match status {
             200..300 => Ok(answer),
             300..400 => Err(Problem::Redirected(elsewhere)),
@@ -174,9 +174,7 @@ impl Client {
                 Err(Problem::Proxy { proxy, why: problem::PROXY_WANTS_A_PASSWORD.into() })
             }
             _ => {
-                answer.idle = answer.idle.min(ERROR_BODY);
-                answer.wait = Wait::Next;
-                let body = answer.read(MAX_ERROR_BODY).await;
+                let body = answer.read(MAX_ERROR_BODY, self.timeouts.idle.min(ERROR_BODY)).await;
                 let refusal = Refusal::from_body(status, &body);
                 Err(Problem::Refused(Refusal { retry_after, should_retry, ..refusal }))
             }
@@ -213,11 +211,25 @@ pub struct Answer {
     received: Arc<AtomicU64>,
 }
 
-/// What an answer is waited for.
-#[derive(Debug, Clone, Copy)]
-enum Wait {
+/// What an answer is waited for, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// Its first byte.
     First(Duration),
+    /// The first of what it says, where the server may begin it at once and then keep it waiting.
+    Queue(Duration),
+    /// More of it.
     Next,
+}
+
+impl Wait {
+    fn limit(self, idle: Duration) -> (Phase, Duration) {
+        match self {
+            Self::First(limit) => (Phase::FirstByte, limit),
+            Self::Queue(limit) => (Phase::Queue, limit),
+            Self::Next => (Phase::NextByte, idle),
+        }
+    }
 }
 
 impl Answer {
@@ -238,31 +250,39 @@ impl Answer {
 
     /// Waits for the next bytes; `None` at the end.
     pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, Problem> {
-        let (phase, limit) = match self.wait {
-            Wait::First(limit) => (Phase::FirstByte, limit),
-            Wait::Next => (Phase::NextByte, self.idle),
-        };
+        let (phase, limit) = self.wait.limit(self.idle);
         let chunk = match timeout(limit, self.response.chunk()).await {
             Err(_) => return Err(Problem::Silent(phase, limit)),
             Ok(Err(_)) => return Err(Problem::CutOff),
             Ok(Ok(chunk)) => chunk,
         };
-        self.wait = Wait::Next;
+        if let Wait::First(_) = self.wait {
+            self.wait = Wait::Next;
+        }
         let arrived = chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
         self.received.fetch_add(arrived, Ordering::Relaxed);
         Ok(chunk.map(Vec::from))
     }
 
-    /// Reads on to the end, at most `limit` bytes. What stops it early is no matter: what had arrived is returned.
-    pub async fn read(&mut self, limit: usize) -> Vec<u8> {
+    /// It says something: it no longer waits for its turn.
+    pub fn has_begun(&mut self) {
+        self.wait = Wait::Next;
+    }
+
+    /// Reads on to the end, at most `limit` bytes and `time`. What stops it early is no matter: what had arrived is returned.
+    pub async fn read(&mut self, limit: usize, time: Duration) -> Vec<u8> {
         let mut body = vec![];
-        while let Ok(Some(chunk)) = self.chunk().await {
-            body.extend_from_slice(&chunk);
-            if body.len() >= limit {
-                body.truncate(limit);
-                break;
+        let reading = async {
+            while let Ok(Some(chunk)) = self.chunk().await {
+                body.extend_from_slice(&chunk);
+                if body.len() >= limit {
+                    break;
+                }
             }
-        }
+        };
+        // A server that never stops would hold the turn, however short the time between two pieces.
+        let _ = timeout(time, reading).await;
+        body.truncate(limit);
         body
     }
 }
@@ -279,4 +299,49 @@ fn bundled_roots() -> Result<rustls::ClientConfig, String> {
         .with_safe_default_protocol_versions()
         .map_err(|e| e.to_string())?;
     Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    /// A server that begins its answer with `head`, and goes on with one byte after the other for as long as anybody takes them.
+    async fn drips(head: &'static str) -> Server {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}/v1", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            assert!(socket.read(&mut [0; 4096]).await.unwrap() > 0);
+            socket.write_all(format!("HTTP/1.1 {head}\r\n\r\n").as_bytes()).await.unwrap();
+            while socket.write_all(b"x").await.is_ok() {
+                tokio::task::yield_now().await;
+            }
+        });
+        Server::new("x", &base, "/responses", None).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_body_that_never_ends_is_read_for_its_time_and_what_came_is_kept() {
+        let client = Client::new(Timeouts::default()).unwrap();
+        let server = drips("200 OK").await;
+        let first = Wait::First(Duration::from_mins(1));
+        let mut answer = client.post(&server, None, "{}".into(), Arc::default(), first).await.unwrap();
+        let body = answer.read(usize::MAX, Duration::from_millis(40)).await;
+        assert!(!body.is_empty() && body.iter().all(|byte| *byte == b'x'), "{}", body.len());
+        assert_eq!(answer.read(7, Duration::from_mins(1)).await, b"xxxxxxx");
+    }
+
+    #[tokio::test]
+    async fn the_body_of_an_error_that_never_ends_is_read_for_its_time_only() {
+        let limits = Timeouts { idle: Duration::from_millis(40), ..Timeouts::default() };
+        let client = Client::new(limits).unwrap();
+        let server = drips("500 X").await;
+        let first = Wait::First(Duration::from_mins(1));
+        let problem = client.post(&server, None, "{}".into(), Arc::default(), first).await.unwrap_err();
+        let Problem::Refused(refusal) = problem else { panic!("{problem:?}") };
+        assert_eq!(refusal.status, Some(500));
+        assert!(refusal.message.starts_with("xx"), "{refusal:?}");
+    }
 }

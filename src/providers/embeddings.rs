@@ -7,7 +7,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::client::{Answer, ApiKey, Client, Key, Problem, Server};
+use super::client::{Answer, ApiKey, Client, Key, Problem, Server, Wait};
 use super::responses::OPENAI;
 use super::{Carried, End, Noted, Sending, Witness};
 use crate::domain::conversation::Failure;
@@ -102,10 +102,13 @@ impl Embeddings {
         key: Option<&Key>,
         noted: &mut Noted,
     ) -> Result<Embedded, Problem> {
-        let limit = self.client.timeouts().first_byte;
-        let mut answer: Answer = self.client.post(&self.server, key, body, noted.leaving(), limit).await?;
+        let limits = self.client.timeouts();
+        let mut answer: Answer = self
+            .client
+            .post(&self.server, key, body, noted.leaving(), Wait::First(limits.first_byte))
+            .await?;
         noted.answering(answer.status(), answer.received());
-        let bytes = answer.read(MAX_ANSWER).await;
+        let bytes = answer.read(MAX_ANSWER, limits.total).await;
         in_order(&bytes, count).ok_or_else(|| Problem::NotAnAnswer("no list of vectors".into()))
     }
 }

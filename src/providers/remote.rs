@@ -14,7 +14,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::timeout;
 
 use super::abilities::{Abilities, Lesson, says_no_tools};
-use super::client::{Answer, ApiKey, Client, Key, Problem, Server, Timeouts};
+use super::client::{Answer, ApiKey, Client, Key, Problem, Server, Wait};
 use super::hearing::{self, Hearing};
 use super::responses::{OPENAI, Responses};
 use super::wire::{Heard, Progress, Reader, Wire};
@@ -115,7 +115,7 @@ impl Remote {
         key: Option<&Key>,
         report: &mut Report<'_>,
     ) -> Result<(), Stop> {
-        let limits = self.limits(body);
+        let first = self.first_wait(body);
         let bytes = body.to_string();
         let sending = Sending {
             destination: self.server.address(),
@@ -126,7 +126,7 @@ impl Remote {
         let noted = exchange.witness.sending(sending).await?;
         let left = noted.leaving();
         report.noted = Some(noted);
-        let heard = match self.client.post(&self.server, key, bytes, left, limits.first_byte).await {
+        let heard = match self.client.post(&self.server, key, bytes, left, first).await {
             Ok(answer) => {
                 report.answering(&answer);
                 let reader = self.wire.reader(request, &self.abilities());
@@ -138,10 +138,10 @@ impl Remote {
         Ok(heard?)
     }
 
-    /// Returns the limits of time for what a body asks.
-    fn limits(&self, body: &Value) -> Timeouts {
+    /// Returns how long the beginning of an answer is waited for.
+    fn first_wait(&self, body: &Value) -> Wait {
         let limits = self.client.timeouts();
-        if is_flex(body) { limits.of_flex() } else { limits }
+        if Sent::of(body).flex { limits.in_a_queue() } else { Wait::First(limits.first_byte) }
     }
 
     /// Asks until there is an answer, or nothing more can be done.
@@ -172,9 +172,11 @@ impl Remote {
                 }
                 None => {}
             }
-            let sent = Sent { flex: is_flex(&body), continues: body.get("previous_response_id").is_some() };
-            let next =
-                if report.shown { None } else { attempts.next(&problem, sent, &self.server, key.as_ref()) };
+            let next = if report.shown {
+                None
+            } else {
+                attempts.next(&problem, Sent::of(&body), &self.server, key.as_ref())
+            };
             let Some(Next { retry, keeps_nothing }) = next else {
                 let times = if report.shown { 1 } else { attempts.same() };
                 return Err(self.failure(&problem, &attempts.request.model, key.as_ref(), times));
@@ -214,16 +216,14 @@ impl Remote {
 
     /// Asks for as long as an answer may take.
     async fn ask_in_time(&self, exchange: &Exchange<'_>) -> Result<(), Failure> {
-        let total = self.limits(&self.body(exchange.request)).total;
+        let limits = self.client.timeouts();
+        let flex = Sent::of(&self.body(exchange.request)).flex;
+        let total = if flex { limits.total_of_flex() } else { limits.total };
         if let Ok(answered) = timeout(total, self.ask(exchange)).await {
             return answered;
         }
         Err(Problem::TooLong(total).failure(&self.server, &exchange.request.model, None))
     }
-}
-
-fn is_flex(body: &Value) -> bool {
-    body.get("service_tier").and_then(Value::as_str) == Some("flex")
 }
 
 /// Why an attempt came to nothing.
@@ -266,6 +266,9 @@ async fn hear(mut answer: Answer, reader: Box<dyn Reader>, report: &mut Report<'
         let progress = hearing.push(&bytes, &mut events).map_err(|_| Problem::TooMuch)?;
         if report.settle((events, progress))? {
             return Ok(());
+        }
+        if report.shown {
+            answer.has_begun();
         }
     };
     // What had come may be whole without a last word, also where the connection broke after it.
@@ -382,8 +385,8 @@ mod tests {
     use crate::domain::conversation::{FailureKind, Usage};
     use crate::domain::ids::CallId;
     use crate::providers::chat::Chat;
-    use crate::providers::client::Pauses;
     use crate::providers::client::replayer::{Recorded, Replayer, Script};
+    use crate::providers::client::{Pauses, Timeouts};
     use crate::providers::{Exchange, Item, Options, Receipts, Retry};
 
     const KEY: &str = "key-0123456789abcdef";
@@ -638,6 +641,15 @@ mod tests {
         let quota = r#"{"error":{"message":"You exceeded your current quota.","code":"insufficient_quota"}}"#;
         let failure = refused(429, "application/json", quota).await;
         assert!(failure.message.contains("no credit left"), "{failure:?}");
+        let low = "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.";
+        let quota = json!({ "type": "error", "error": { "type": "invalid_request_error", "message": low } });
+        let failure = refused(400, "application/json", &quota.to_string()).await;
+        assert!(failure.message.contains("no credit left (400)"), "{failure:?}");
+        assert!(failure.hint.contains("billing page"), "{failure:?}");
+        // Google's words for a minute that is used up.
+        let minute = "You exceeded your current quota, please check your plan. Please retry in 2.5s.";
+        let played = play([refusal(429, "", minute), Script::stream(answer())], &request()).await;
+        assert_eq!((played.result, played.waits), (Ok(()), vec![Duration::from_millis(2500)]));
         let rate = r#"{"error":{"message":"Rate limit reached for gpt-x.","code":"rate_limit_exceeded"}}"#;
         let script = Script::head(429, "content-type: application/json\r\nretry-after: 7\r\n").then(rate);
         let played = play(vec![script; MOST as usize], &request()).await;
@@ -806,6 +818,33 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_status_that_stands_in_an_answer_counts_as_one_in_its_head() {
+        let error = |code: Value, message: &str| json!({ "code": code, "message": message });
+        let whole =
+            |error: Value| Script::answer(200, "application/json", json!({ "error": error }).to_string());
+        let within = |error: Value| {
+            let failed = json!({ "type": "response.failed", "response": { "error": error } });
+            Script::stream(stream_of(&[failed]))
+        };
+        let bare = |error: Value| Script::stream(format!("data: {}\n\n", json!({ "error": error })));
+        let forms: [&dyn Fn(Value) -> Script; 3] = [&whole, &within, &bare];
+        for form in forms {
+            let played = play([form(error(402.into(), "Insufficient credits"))], &request()).await;
+            assert!(played.failure().message.contains("no credit left (402)"), "{:?}", played.failure());
+            // Even once a tool has run: it was refused at the door, if not at the first one.
+            for busy in
+                [error(429.into(), "Slow down"), error(503.into(), "Loading model"), error("429".into(), "")]
+            {
+                let played = play([form(busy), Script::stream(answer())], &continued()).await;
+                assert_eq!((&played.result, played.recorded.len()), (&Ok(()), 2));
+            }
+        }
+        let gone = error(404.into(), "Previous response not found");
+        let played = play([whole(gone), Script::stream(answer())], &long_conversation(1)).await;
+        assert_eq!((played.result, played.recorded.len(), played.stateful), (Ok(()), 2, true));
+    }
+
+    #[tokio::test]
     async fn an_answer_that_hit_its_limit_is_kept_without_its_unfinished_call() {
         let events = [
             json!({ "type": "response.output_text.delta", "delta": "Mira" }),
@@ -935,6 +974,32 @@ mod tests {
         assert_eq!(played.events, [Event::Text("Mira".into())]);
     }
 
+    /// A request on the flex tier, and how its answer begins while it waits for its turn.
+    fn in_a_queue() -> (Request, Script) {
+        let mut request = request();
+        request.options.service_tier = Some("flex".into());
+        let of = |kind: &str| json!({ "type": kind, "response": { "id": "resp_1", "service_tier": "flex", "status": "queued" } });
+        (request, Script::stream(stream_of(&[of("response.created"), of("response.queued")])))
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_flex_has_begun_may_still_wait_its_turn_for_as_long_as_flex_may() {
+        let (request, queued) = in_a_queue();
+        let limit = Duration::from_millis(60);
+        let limits = Timeouts { first_byte: limit, flex_first_byte: limit, ..Timeouts::default() };
+        for silent in [queued, Script::default()] {
+            let played = play_within(limits, [silent.then_silence()], &request).await;
+            let failure = played.failure();
+            assert!(failure.message.contains("kept the question waiting for 60 milliseconds"), "{failure:?}");
+            assert!(failure.hint.contains("`flex_first_byte`"), "{failure:?}");
+            assert!(!failure.hint.contains("is kept"), "{failure:?}");
+        }
+        let words = stream_of(&[json!({ "type": "response.output_text.delta", "delta": "Mira" })]);
+        let limits = Timeouts { idle: limit, ..Timeouts::default() };
+        let played = play_within(limits, [in_a_queue().1.then(words).then_silence()], &request).await;
+        assert!(played.failure().message.contains("stopped in the middle"), "{:?}", played.failure());
+    }
+
     #[tokio::test]
     async fn cancelling_hangs_up_at_once() {
         let started = stream_of(&[json!({ "type": "response.output_text.delta", "delta": "Mira" })]);
@@ -973,7 +1038,8 @@ mod tests {
             json!({ "type": "response.failed", "response": { "error": { "code": "server_error", "message": "boom" } } }),
         ]));
         let reset = Script::default();
-        for first in [refused, broken, reset] {
+        let [late, conflict] = [refusal(408, "", "timed out"), refusal(409, "", "conflict")];
+        for first in [refused, broken, reset, late, conflict] {
             let played = play([first, Script::stream(answer())], &request()).await;
             assert_eq!(played.result, Ok(()));
             assert_eq!(played.recorded[0].body, played.recorded[1].body);
@@ -1005,6 +1071,9 @@ mod tests {
         let played = play([refusal(429, "retry-after: 600\r\n", "")], &request()).await;
         assert!(played.waits.is_empty());
         assert!(played.failure().hint.contains("asks to wait 10 minutes"), "{:?}", played.failure());
+        let endless = refusal(429, "retry-after: 99999999999999999999999\r\n", "");
+        let played = play([endless], &request()).await;
+        assert!(played.failure().hint.contains("asks to wait more than a year"), "{:?}", played.failure());
         let no = refusal(500, "x-should-retry: false\r\n", "");
         assert_eq!(play([no], &request()).await.recorded.len(), 1);
         let yes = refusal(418, "x-should-retry: true\r\n", "");
@@ -1098,6 +1167,55 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn more_than_an_account_may_send_in_a_minute_is_too_long_and_no_reason_to_wait() {
+        let message = "Request too large for gpt-x on tokens per min (TPM): Limit 30000, Requested 43000. The input or output tokens must be reduced in order to run successfully.";
+        let error = json!({ "code": "rate_limit_exceeded", "type": "tokens", "message": message });
+        let refused = Script::answer(429, "application/json", json!({ "error": error }).to_string());
+        let played = play([refused.clone(), Script::stream(answer())], &long_conversation(2)).await;
+        assert_eq!(played.result, Ok(()));
+        assert_eq!(played.retries()[0].left_out, 1);
+        let played = play([refused], &request()).await;
+        assert_eq!((played.recorded.len(), played.waits.len()), (1, 0));
+        assert!(played.failure().hint.contains("waiting does not help"), "{:?}", played.failure());
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_may_be_too_long_is_asked_for_shorter_before_anything_is_left_out() {
+        let refused = |limit: u32, input: u32| {
+            let message = format!(
+                "'max_tokens' or 'max_completion_tokens' is too large: {limit}. This model's maximum context length is 4096 tokens and your request has {input} input tokens ({limit} > 4096 - {input})."
+            );
+            refusal(400, "", &message)
+        };
+        let may = |most: u32, request: Request| Request {
+            options: Options { max_output_tokens: Some(most), ..request.options },
+            ..request
+        };
+        let asked = |played: &Played| -> Vec<_> {
+            played.recorded.iter().map(|sent| sent.body["max_output_tokens"].as_u64().unwrap()).collect()
+        };
+        let long = || may(4096, long_conversation(2));
+        let played = play([refused(4096, 3000), Script::stream(answer())], &long()).await;
+        assert_eq!((&played.result, asked(&played)), (&Ok(()), vec![4096, 1096]));
+        assert_eq!(played.retries()[0].left_out, 0);
+        assert!(played.retries()[0].why.contains("at most 1096 tokens"), "{:?}", played.retries());
+        // Too little is left for an answer: the oldest turn goes first.
+        let played =
+            play([refused(4096, 3800), refused(4096, 2000), Script::stream(answer())], &long()).await;
+        assert_eq!((&played.result, asked(&played)), (&Ok(()), vec![4096, 4096, 2096]));
+        assert_eq!(played.retries()[1].left_out, 1);
+        // Nothing can go: a short answer is better than none, and none is told with the setting that would help.
+        let played = play([refused(4096, 3800), Script::stream(answer())], &may(4096, request())).await;
+        assert_eq!((&played.result, asked(&played)), (&Ok(()), vec![4096, 296]));
+        let played = play([refused(4096, 4000)], &may(4096, request())).await;
+        assert!(played.failure().hint.contains("`max_output_tokens`"), "{:?}", played.failure());
+        assert!(played.failure().hint.contains("`output_limit` under [providers.openai]"));
+        // A server that is never content does not hold the turn.
+        let endless = vec![refusal(400, "", "max_tokens is too large"); 9];
+        assert_eq!(asked(&play(endless, &may(8192, request())).await), [8192, 4096, 2048, 1024]);
+    }
+
+    #[tokio::test]
     async fn reasoning_that_the_server_can_no_longer_read_is_left_out() {
         let message = "The encrypted content could not be verified.";
         let error = json!({ "error": { "code": "invalid_encrypted_content", "message": message } });
@@ -1132,7 +1250,7 @@ mod tests {
             played.failure()
         );
         assert_eq!(played.events, [Event::Text("Mira".into())]);
-        assert_eq!(Timeouts::default().of_flex().first_byte, Duration::from_mins(15));
+        assert_eq!(Timeouts::default().total_of_flex(), Duration::from_mins(45));
     }
 
     #[tokio::test]

@@ -77,11 +77,11 @@ pub fn keep(data: &Path, asked: Asked, before: Value, since: Value) -> io::Resul
     write(data, servers)
 }
 
-/// Forgets what was learned of a server.
-pub fn forget(data: &Path, asked: &Asked) -> io::Result<()> {
+/// Forgets what was learned of the servers that are meant.
+pub fn forget(data: &Path, is_meant: impl Fn(&Asked) -> bool) -> io::Result<()> {
     let mut servers = load(data);
     let before = servers.len();
-    servers.retain(|known| known.asked != *asked);
+    servers.retain(|known| !is_meant(&known.asked));
     if servers.len() == before { Ok(()) } else { write(data, servers) }
 }
 
@@ -126,7 +126,7 @@ mod tests {
             "the settings say otherwise now"
         );
         assert_eq!(read(&data, &Asked { address: "http://other".into(), ..asked("a") }, &before), None);
-        forget(&data, &asked("a")).unwrap();
+        forget(&data, |known| *known == asked("a")).unwrap();
         assert_eq!(read(&data, &asked("a"), &before), None);
         assert!(read(&data, &asked("b"), &before).is_some());
     }

@@ -203,14 +203,15 @@ impl Workbench {
         Ok(remote)
     }
 
-    /// Forgets what was learned of a server and one of its models, so that it is asked as if for the first time.
-    pub(super) fn unlearn(&self, name: &str, model: &str) -> Result<(), Failure> {
-        let preset = self.preset(name)?;
+    /// Forgets what was learned of a provider with one model or, without one, with any, so that it is asked as if for the first time.
+    pub(super) fn unlearn(&self, name: &str, model: Option<&str>) {
+        let is_meant = |other: &str| model.is_none_or(|model| model == other);
         let mut servers = self.inner.servers.lock().unwrap_or_else(PoisonError::into_inner);
-        servers.retain(|known| known.preset != preset || known.model != model);
+        servers.retain(|known| known.preset.name != name || !is_meant(&known.model));
         // What can't be written is as it was: an old lesson, which ends by itself.
-        let _ = learned::forget(&self.inner.surroundings.folders.data, &asked(&preset, model)?);
-        Ok(())
+        let _ = learned::forget(&self.inner.surroundings.folders.data, |asked| {
+            asked.provider == name && is_meant(&asked.model)
+        });
     }
 
     fn unknown(&self, name: &str) -> Failure {

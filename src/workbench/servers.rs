@@ -238,7 +238,7 @@ impl Workbench {
         let purse = self.purse(&TurnId::mint(), name, &model, None);
         purse.allow(&check_request(&model, true))?;
         // Whatever it refused once: this asks how it is now.
-        self.unlearn(name, &model)?;
+        self.unlearn(name, None);
         let remote = self.remote(name, &model)?;
         let mut request = check_request(&model, remote.tools());
         let mut began = Instant::now();

@@ -1,6 +1,6 @@
 //! Servers that do not do what they were asked, and say so or not: a model without tools, and one that answers without looking.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::book::Folders;
 use super::server::{Reply, Server};
@@ -79,11 +79,16 @@ fn a_model_without_tools_gets_the_passage_in_the_same_turn_and_is_known_from_the
     let better = always(|| Reply::Call("ready", json!({})));
     let settings = settings(&server, "gemma").replace(&server.base, &better.base);
     let text = std::fs::read_to_string(&learned).unwrap().replace(&server.base, &better.base);
+    let mut lessons: Value = serde_json::from_str(&text).unwrap();
+    let mut of_another = lessons["servers"][0].clone();
+    of_another["model"] = "llama".into();
+    lessons["servers"].as_array_mut().unwrap().push(of_another);
     folders.write("../config/config.toml", &settings);
-    std::fs::write(&learned, text).unwrap();
+    std::fs::write(&learned, lessons.to_string()).unwrap();
     let check = folders.run(&["providers", "--check", "lmstudio", "--json"]).ok();
     assert_eq!(check.json()["tools"], true);
-    assert!(!std::fs::read_to_string(&learned).unwrap().contains(&better.base));
+    let left = std::fs::read_to_string(&learned).unwrap();
+    assert!(!left.contains(&better.base), "of every model: {left}");
 }
 
 #[test]

@@ -219,11 +219,7 @@ fn refusal(chunk: &Value) -> Option<Refusal> {
     if !is_one {
         return None;
     }
-    let mut refusal = Refusal::from_value(chunk).unwrap_or_default();
-    let code = error.unwrap_or(chunk).get("code").and_then(Value::as_u64);
-    // Gateways put the status that they got themselves there.
-    refusal.status = code.and_then(|c| u16::try_from(c).ok()).filter(|c| (400..600).contains(c));
-    Some(refusal)
+    Some(Refusal::from_value(chunk).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use regex::Regex;
 
 use crate::providers::BoxFuture;
@@ -64,19 +66,29 @@ fn full(first: Duration, n: u32) -> Duration {
 }
 
 /// Returns how long the head of an answer asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date. A date is taken against
-/// the server's own clock where it tells it, else against `now`; one that is over asks for nothing.
+/// the server's own clock where it tells it, else against `now`; one that is over asks for nothing. A number that is too large is as long
+/// as any.
 pub fn in_head(header: impl Fn(&str) -> Option<String>, now: Timestamp) -> Option<Duration> {
     let number = |name: &str| header(name)?.trim().parse::<f64>().ok();
     let after = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"));
     if let Some(seconds) = after {
-        return Duration::try_from_secs_f64(seconds).ok();
+        let is_time = seconds >= 0.0;
+        return is_time.then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
     }
-    let date = |name: &str| {
-        let zoned = jiff::fmt::rfc2822::parse(header(name)?.trim()).ok()?;
-        Some(zoned.timestamp())
-    };
+    let date = |name: &str| date_in(header(name)?.trim());
     let wait = date("retry-after")?.duration_since(date("date").unwrap_or(now));
     Duration::try_from(wait).ok().filter(|wait| !wait.is_zero())
+}
+
+/// Reads a date in each of the three forms of HTTP: as mail writes it, as RFC 850 did, as C does.
+/// <https://www.rfc-editor.org/rfc/rfc9110#name-date-time-formats>
+fn date_in(text: &str) -> Option<Timestamp> {
+    if let Ok(zoned) = jiff::fmt::rfc2822::parse(text) {
+        return Some(zoned.timestamp());
+    }
+    let old = ["%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y"];
+    let date = old.into_iter().find_map(|form| DateTime::strptime(form, text).ok())?;
+    Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp())
 }
 
 /// Returns how long a message asks to wait: `Please try again in 1.3s.`, `in 6m0s`, `retry in 20ms`.
@@ -103,7 +115,8 @@ pub fn in_words(message: &str) -> Option<Duration> {
             unit if unit.starts_with('m') => 60.0,
             _ => 1.0,
         };
-        whole += Duration::try_from_secs_f64(number.trim().parse::<f64>().ok()? * seconds).ok()?;
+        let part = Duration::try_from_secs_f64(number.trim().parse::<f64>().ok()? * seconds).ok()?;
+        whole = whole.saturating_add(part);
     }
     Some(whole)
 }
@@ -117,7 +130,9 @@ pub fn in_plain_words(time: Duration) -> String {
         0..10 => format!("{rounded} seconds"),
         s @ 10..120 => format!("{s} seconds"),
         s @ 120..7200 => format!("{} minutes", s.div_ceil(60)),
-        s => format!("{} hours", s.div_ceil(3600)),
+        s @ 7200..172_800 => format!("{} hours", s.div_ceil(3600)),
+        s @ 172_800..31_536_000 => format!("{} days", s.div_ceil(86_400)),
+        _ => "more than a year".to_owned(),
     }
 }
 
@@ -162,10 +177,27 @@ mod tests {
             (&[("retry-after", "Wed, 31 Dec 2025 00:00:00 GMT")], None),
             (&[("retry-after", "soon")], None),
             (&[("retry-after", "-1")], None),
-            (&[("retry-after", "1e400")], None),
+            (&[("retry-after", "NaN")], None),
+            (&[("retry-after", "99999999999999999999999")], Some(u64::MAX)),
+            (&[("retry-after", "1e400")], Some(u64::MAX)),
+            (
+                &[
+                    ("date", "Sun, 06 Nov 1994 08:49:37 GMT"),
+                    ("retry-after", "Sunday, 06-Nov-94 08:49:40 GMT"),
+                ],
+                Some(3000),
+            ),
+            (
+                &[("date", "Sun Nov  6 08:49:37 1994"), ("retry-after", "Sun Nov  6 08:49:40 1994")],
+                Some(3000),
+            ),
+            (&[("retry-after", "Thu Jan 01 00:00:05 2026")], Some(5000)),
+            (&[("retry-after", "Thursday, 01-Jan-26 00:00:05 GMT")], Some(5000)),
+            (&[("retry-after", "Thursday, 31-Feb-26 00:00:05 GMT")], None),
             (&[], None),
         ] {
-            assert_eq!(in_head(head(lines), now), wait.map(Duration::from_millis), "{lines:?}");
+            let wait = wait.map(|ms| if ms == u64::MAX { Duration::MAX } else { Duration::from_millis(ms) });
+            assert_eq!(in_head(head(lines), now), wait, "{lines:?}");
         }
     }
 
@@ -197,6 +229,8 @@ mod tests {
             (125_000, "3 minutes"),
             (900_000, "15 minutes"),
             (7_200_000, "2 hours"),
+            (172_800_000, "2 days"),
+            (u64::MAX, "more than a year"),
         ] {
             assert_eq!(in_plain_words(Duration::from_millis(ms)), words);
         }

@@ -67,6 +67,8 @@ pub enum Problem {
 pub enum Phase {
     /// The beginning of the answer.
     FirstByte,
+    /// Its turn, on a tier that keeps requests waiting.
+    Queue,
     /// More of it.
     NextByte,
 }
@@ -254,6 +256,10 @@ impl Problem {
             Self::Silent(Phase::FirstByte, limit) => (
                 format!("{host} sent nothing for {}.", in_plain_words(*limit)),
                 "Send again, or choose another tier or model. `first_byte` under [network] in config.toml is the limit.".to_owned(),
+            ),
+            Self::Silent(Phase::Queue, limit) => (
+                format!("{host} kept the question waiting for {} and sent nothing of an answer.", in_plain_words(*limit)),
+                "Send again, or choose another tier. `flex_first_byte` under [network] in config.toml is the limit.".to_owned(),
             ),
             Self::Silent(Phase::NextByte, limit) => (
                 format!(

@@ -12,7 +12,7 @@ use super::{Again, Key, Server};
 /// A server's no, in whatever shape it came.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refusal {
-    /// HTTP status, where it came as one and not within a stream.
+    /// HTTP status or, in an answer that began well, the one that the error gives as its code.
     pub status: Option<u16>,
     /// `code` or, where that is missing or a number, `type`.
     pub code: Option<String>,
@@ -41,14 +41,17 @@ impl Refusal {
     }
 
     /// Reads an error object: `{"error": {..}}`, `{"error": ".."}`, flat `{"code", "message"}`, `{"detail": ..}`, or a list that begins with one.
+    ///
+    /// A code that is an HTTP status is taken as one: gateways and llama.cpp put there what they could not say in the head any more.
     pub fn from_value(value: &Value) -> Option<Self> {
         let value = match value {
             Value::Array(all) => all.first()?,
             other => other,
         };
         let error = value.get("error").filter(|e| !e.is_null()).unwrap_or(value);
+        let status = error.get("code").or_else(|| value.get("code")).and_then(status_in);
         if let Value::String(message) = error {
-            return Some(Self { message: message.clone(), ..Self::default() });
+            return Some(Self { status, message: message.clone(), ..Self::default() });
         }
         let text = |field: &str| {
             error.get(field).and_then(Value::as_str).filter(|t| !t.is_empty()).map(str::to_owned)
@@ -58,10 +61,11 @@ impl Refusal {
             error.get("detail")?.get(0)?.get("msg")?.as_str().map(str::to_owned)
         });
         let code = text("code").or_else(|| text("type").filter(|t| t != "error"));
-        if message.is_none() && code.is_none() {
+        if message.is_none() && code.is_none() && status.is_none() {
             return None;
         }
-        Some(Self { code, param: text("param"), message: message.unwrap_or_default(), ..Self::default() })
+        let (param, message) = (text("param"), message.unwrap_or_default());
+        Some(Self { status, code, param, message, ..Self::default() })
     }
 
     /// Whether any of `words` (in lower case) is the code or stands in the message.
@@ -71,38 +75,23 @@ impl Refusal {
         words.iter().any(|w| code == *w || message.contains(w))
     }
 
-    /// Whether the account can't pay: no waiting helps.
+    /// Whether the account can't pay: no waiting helps. The words are those of OpenAI, Anthropic, Moonshot, gateways and xAI.
     pub fn is_quota(&self) -> bool {
         self.status == Some(402)
             || self.says(&[
                 "insufficient_quota",
                 "credit_balance_exhausted",
-                "exceeded your current quota",
                 "billing_hard_limit",
+                "billing hard limit",
+                "billing_not_active",
+                "credit balance is too low",
+                "insufficient balance",
+                "insufficient credits",
+                "used all available credits",
             ])
+            // Google says the same of a minute that is used up, with when it is over.
+            || (self.says(&["exceeded your current quota"]) && pause::in_words(&self.message).is_none())
             || self.code.as_deref().is_some_and(|c| c.ends_with("spend_limit_exceeded"))
-    }
-
-    /// Whether the conversation is longer than the model can take. The words are those of OpenAI, Groq, vLLM and OpenRouter; Mistral;
-    /// llama.cpp; LM Studio; Anthropic; Google.
-    pub fn is_too_long(&self) -> bool {
-        let texts = [
-            "context_length_exceeded",
-            "maximum context length",
-            "exceeds the context window",
-            "reduce the length of the messages",
-            "exceed_context_size_error",
-            "exceeds the available context size",
-            "greater than the context length",
-            "context the overflows",
-            "prompt is too long",
-            "exceeds the maximum number of tokens allowed",
-        ];
-        match self.status {
-            Some(413) => true,
-            None | Some(400..=500) => !self.is_quota() && self.says(&texts),
-            Some(_) => false,
-        }
     }
 
     /// Whether the server can't read the reasoning that it once encrypted: for another key or organisation, or in an item that it did not keep.
@@ -119,7 +108,11 @@ impl Refusal {
     /// Whether asking again may help. A status at the door means that nothing was done; 408, 409 and the other errors of a server may
     /// come after work, and so may what stands in a stream.
     pub(super) fn again(&self) -> Again {
-        if self.is_quota() || self.should_retry == Some(false) {
+        if self.is_quota()
+            || self.is_too_long()
+            || self.is_about_the_limit()
+            || self.should_retry == Some(false)
+        {
             return Again::Never;
         }
         let busy =
@@ -165,6 +158,15 @@ impl Refusal {
         ];
         self.status == Some(404) || self.says(&words)
     }
+}
+
+/// The status of HTTP that a code is, as a number or in digits.
+fn status_in(code: &Value) -> Option<u16> {
+    let status = match code {
+        Value::String(digits) => digits.trim().parse().ok()?,
+        number => u16::try_from(number.as_u64()?).ok()?,
+    };
+    (400..600).contains(&status).then_some(status)
 }
 
 /// The words of a web page's title.
@@ -220,11 +222,8 @@ impl Refusal {
                 "Add credit or raise the limit on the provider's billing page; waiting does not help.",
             );
         }
-        if self.is_too_long() {
-            return own(
-                "can't take so long a question with all that belongs to it",
-                "Ask about less text at a time, begin a new conversation, or choose a model with a larger context.",
-            );
+        if let Some(advice) = self.advice_on_size(server) {
+            return advice;
         }
         if crate::providers::abilities::says_no_tools(self) {
             return (
@@ -280,5 +279,28 @@ impl Refusal {
             }
             _ => own("reported an error", "Send again; if it stays, choose another model."),
         }
+    }
+
+    /// The same of what is too large.
+    fn advice_on_size(&self, server: &Server) -> Option<(String, String)> {
+        if self.is_about_the_limit() {
+            return Some((
+                "has no room for so long an answer as is asked for".into(),
+                format!(
+                    "Lower `max_output_tokens` under [options], or `output_limit` under [providers.{}], in config.toml; or ask about less text at a time.",
+                    server.name()
+                ),
+            ));
+        }
+        if self.is_beyond_the_minute() {
+            return Some((
+                "takes less in a whole minute than this question has with all that belongs to it".into(),
+                "Ask about less text at a time, begin a new conversation, or raise the account's limit of tokens per minute; waiting does not help.".into(),
+            ));
+        }
+        self.is_too_long().then(|| (
+            "can't take so long a question with all that belongs to it".into(),
+            "Ask about less text at a time, begin a new conversation, or choose a model with a larger context.".into(),
+        ))
     }
 }

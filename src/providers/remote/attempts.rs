@@ -3,8 +3,8 @@
 //! Pure but for the chance in a wait. Nothing is ever asked again once something of an answer was shown. Before that there are two kinds:
 //!
 //! - Another request, where the server refused this one for what stands in it: the default tier for flex without room; the whole
-//!   conversation where the server does not continue from its last response; no reasoning where it can't read its own; fewer of the
-//!   oldest turns where the conversation is too long. Each takes away its own reason, so this ends.
+//!   conversation where the server does not continue from its last response; no reasoning where it can't read its own; a shorter answer
+//!   where that is what is too long; fewer of the oldest turns where the conversation is. Each takes away its own reason, so this ends.
 //! - The same request, a few times, after a wait. Once tools have run in this turn, only where the server did no work on it: it was
 //!   never reached, or it refused at the door (429, 503). Else an answer that got lost would be worked on, and paid for, twice, and a
 //!   server that keeps conversations would have two.
@@ -12,12 +12,23 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::providers::client::pause::{self, LONGEST, in_plain_words};
 use crate::providers::client::{Again, Key, Problem, Refusal, Server};
 use crate::providers::{Item, Request, Retry};
 
 /// Most times that the same request is sent.
 pub const MOST: u32 = 4;
+
+/// An answer of so many tokens, some 700 words, is worth more than the oldest turns of its conversation.
+const ENOUGH: u32 = 1024;
+
+/// The shortest answer that is worth asking for.
+const LEAST: u32 = 256;
+
+/// Most times that a shorter answer is asked for.
+const MOST_SHORTER: u32 = 3;
 
 /// A wait that nobody notices.
 const A_MOMENT: Duration = Duration::from_millis(50);
@@ -33,6 +44,8 @@ pub struct Attempts<'a> {
     /// How often this same request was sent.
     same: u32,
     left_out: usize,
+    /// How often a shorter answer was asked for.
+    shortened: u32,
     first_wait: Duration,
 }
 
@@ -48,7 +61,7 @@ impl<'a> Attempts<'a> {
     /// The first attempt; `first_wait` is what is waited before the first retry.
     pub fn new(request: &'a Request, first_wait: Duration) -> Self {
         let request = Cow::Borrowed(request);
-        Self { request, whole: false, made: 1, same: 1, left_out: 0, first_wait }
+        Self { request, whole: false, made: 1, same: 1, left_out: 0, shortened: 0, first_wait }
     }
 
     /// Returns how often this same request was sent.
@@ -123,6 +136,13 @@ impl<'a> Attempts<'a> {
             return Some((why, false));
         }
         let earlier = self.request.earlier_turns();
+        let least = if refusal.is_too_long() && earlier > 0 { ENOUGH } else { LEAST };
+        if let Some(room) = self.room(refusal, sent).filter(|room| *room >= least) {
+            self.request.to_mut().options.max_output_tokens = Some(room);
+            self.shortened += 1;
+            let why = format!("{host} has no room for so long an answer: asking for at most {room} tokens.");
+            return Some((why, false));
+        }
         if refusal.is_too_long() && earlier > 0 {
             // Half of them each time: a conversation of a thousand turns is asked ten times at most, and refusals are free.
             let all = earlier + self.left_out;
@@ -145,6 +165,13 @@ impl<'a> Attempts<'a> {
         None
     }
 
+    /// Returns how many tokens of answer may be asked for instead of what was, if it was that which is too much.
+    fn room(&self, refusal: &Refusal, sent: Sent) -> Option<u32> {
+        let limit = sent.limit.filter(|_| self.shortened < MOST_SHORTER)?;
+        let room = refusal.room(limit).filter(|room| *room < limit)?;
+        Some(room.saturating_sub(sent.thoughts))
+    }
+
     /// Leaves out items that only the server can read. The same words and calls stand beside them in plain form.
     fn forget_raw(&mut self) {
         let request = self.request.to_mut();
@@ -165,6 +192,24 @@ pub struct Sent {
     pub flex: bool,
     /// `previous_response_id`.
     pub continues: bool,
+    /// The limit of the answer.
+    pub limit: Option<u32>,
+    /// How much of that is for thoughts.
+    pub thoughts: u32,
+}
+
+impl Sent {
+    /// Reads it from a body of any wire.
+    pub fn of(body: &Value) -> Self {
+        let number = |at: &str| body.pointer(at).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok());
+        let limits = ["/max_tokens", "/max_completion_tokens", "/max_output_tokens", "/options/num_predict"];
+        Self {
+            flex: body.get("service_tier").and_then(Value::as_str) == Some("flex"),
+            continues: body.get("previous_response_id").is_some(),
+            limit: limits.into_iter().find_map(number),
+            thoughts: number("/thinking/budget_tokens").unwrap_or(0),
+        }
+    }
 }
 
 /// Words with a full stop at their end.

@@ -258,7 +258,7 @@ fn a_conversation_that_may_not_be_read_is_no_empty_one() {
     let author = Author::new();
     let (session, _) = author.asks(None, "Who is Mira Okafor?", None);
     let file = author.file(&session);
-    fs::set_permissions(&file, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o0)).unwrap();
     if fs::read(&file).is_ok() {
         // Whoever may do everything may read it, too.
         return;
@@ -291,12 +291,12 @@ fn a_request_that_is_made_again_tells_of_other_instructions() {
     let author = Author::new();
     let (session, _) = author.asks(None, "Who is Mira Okafor?", None);
     let ask = Ask { question: "And now?".into(), session: Some(session), ..Ask::default() };
-    let changes = |bench: &Workbench| bench.peek_since(&ask, None).unwrap().changes().unwrap();
-    let same = changes(&author.bench);
+    let told = |bench: &Workbench| bench.peek_since(&ask, None).unwrap().changes().unwrap();
+    let same = told(&author.bench);
     assert!(same.contains("made again") && !same.contains("changed since"), "{same}");
     let settings = author.bench.root().join("scritorio.toml");
     fs::write(&settings, "[board.developmental-editor]\nnotes = \"Mind the tides.\"\n").unwrap();
     author.bench.refresh().unwrap();
-    let changed = changes(&author.bench);
+    let changed = told(&author.bench);
     assert!(changed.contains("== Instructions: changed since, and what they were is not kept"), "{changed}");
 }

@@ -48,7 +48,7 @@ pub use peek::Peek;
 pub use recover::{Desk, Edit, Recovered, RecoveryLog};
 pub use review::{FileReview, Outcome, Review, Written};
 pub use search::{Hit, HitKind};
-pub use sessions::{Format, Passage, SessionError, Summary, Transcript};
+pub use sessions::{Format, Passage, Resumed, SessionError, Summary, Transcript};
 pub use timeline::Timeline;
 
 // What front ends see of the layers that they may not use themselves.

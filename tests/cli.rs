@@ -851,6 +851,25 @@ fn conversations_are_listed_named_and_found() {
 }
 
 #[test]
+fn a_search_that_finds_more_than_it_shows_says_so() {
+    let folders = Folders::new();
+    asked(&folders, "Where is the zebra?", &[]);
+    asked(&folders, "And the other zebra?", &["--session", "last"]);
+    let search = |more: &[&str]| folders.run(&[&["sessions", "search", "zebra"], more].concat()).ok();
+    let all = search(&["--json"]);
+    let found = all.json().as_array().unwrap().len();
+    assert!(found >= 2 && all.err.is_empty(), "{}", all.err);
+    for json in [&[][..], &["--json"]] {
+        let some = search(&[&["--limit", "1"], json].concat());
+        assert!(some.err.contains("1 shown, and there are more: --limit 10"), "{}", some.err);
+    }
+    assert_eq!(search(&["--limit", "1", "--json"]).json().as_array().unwrap().len(), 1);
+    let exact = search(&["--limit", &found.to_string()]);
+    assert!(exact.err.is_empty(), "{}", exact.err);
+    assert_eq!(folders.run(&["sessions", "search", "zebra", "--limit", "0"]).code, 2);
+}
+
+#[test]
 fn the_last_question_is_replaced_and_stays_in_the_file() {
     let folders = Folders::new();
     let session = asked(&folders, "Who is Mira Okafor?", &[]);
@@ -875,6 +894,8 @@ fn a_conversation_is_forked_exported_deleted_and_brought_back() {
     assert_eq!((&fork["questions"], &fork["forked_from"]["session"]), (&json!(1), &json!(session)));
     let refused = folders.run(&["sessions", "fork", &session, "--at", "3", "--json"]);
     assert_eq!((refused.code, &refused.json()["error"]["kind"]), (1, &json!("work")));
+    let said = refused.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(said.contains("has no question 3; it has 2 questions, counted from 1"), "{said}");
 
     let file = folders.root().join("talk.md").display().to_string();
     folders.run(&["sessions", "export", &session, "-o", &file]).ok();
@@ -921,6 +942,48 @@ fn a_line_of_a_later_version_is_told_of_and_kept() {
 }
 
 #[test]
+fn a_conversation_of_a_later_version_alone_is_refused_with_what_to_do() {
+    let folders = Folders::new();
+    let session = asked(&folders, "Who is Mira Okafor?", &[]);
+    let path = format!(".scritorio/sessions/{session}.jsonl");
+    let later = folders.read(&path).replace("\"v\":1,", "\"v\":2,");
+    folders.write(&path, &later);
+    let refused = folders.run(&["ask", "x", "--provider", "offline", "--session", &session, "--json"]);
+    assert_eq!(refused.code, 1);
+    let error = refused.json()["error"].clone();
+    assert!(
+        error["message"].as_str().unwrap().contains("written by a later version of Scritorio"),
+        "{error}"
+    );
+    assert!(error["hint"].as_str().unwrap().contains("Update Scritorio"), "{error}");
+    assert_eq!(folders.read(&path), later);
+}
+
+#[test]
+fn what_has_changed_is_seen_from_the_request_that_was_sent_in_another_run_too() {
+    let folders = Folders::new();
+    let server = Server::start(|_, _| Reply::Say("She is."));
+    folders.run_at(&server.base, &["ask", "Is she?"]).ok();
+    let diff = || folders.run_at(&server.base, &["prompt", "--ask", "Is she?", "--diff"]).ok().out;
+    let same = diff();
+    assert!(same.contains("as it was sent") && same.contains("== Instructions: the same"), "{same}");
+    let notes = "\n[board.developmental-editor]\nnotes = \"Mind the tides.\"\n";
+    folders.write("scritorio.toml", &(folders.read("scritorio.toml") + notes));
+    let changed = diff();
+    assert!(
+        changed.contains("== Instructions: changed") && changed.contains("+Mind the tides."),
+        "{changed}"
+    );
+    let session = folders.run(&["sessions", "list", "--json"]).ok().json()[0]["session"].clone();
+    let kept = format!(".scritorio/cache/requests/{}.json", session.as_str().unwrap());
+    let kept: Value = serde_json::from_str(&folders.read(&kept)).unwrap();
+    assert_eq!(kept["body"], server.received()[0].raw);
+    folders.run(&["sessions", "delete", "last", "--forever"]).ok();
+    let left = folders.files().into_keys().any(|path| path.to_string_lossy().contains("cache/requests/s-"));
+    assert!(!left, "for ever means all of it");
+}
+
+#[test]
 fn the_last_deleted_conversation_is_brought_back_first() {
     let folders = Folders::new();
     let first = asked(&folders, "Who is Mira Okafor?", &[]);
@@ -954,7 +1017,9 @@ fn a_prompt_is_compared_with_that_of_the_last_question() {
     assert_eq!(refused.code, 1, "nothing was asked yet: {}", refused.err);
     let session = asked(&folders, "Who is Mira Okafor?", &[]);
     let diff = folders.run(&["prompt", "--provider", "openai", "--ask", "And why?", "--diff"]).ok().out;
-    assert!(diff.starts_with("Compared with the request of the last question, as it would be sent now."));
+    assert!(diff.starts_with(
+        "Compared with the request of the last question, made again with the settings and the book of now"
+    ));
     assert!(diff.contains("== Instructions: the same") && diff.contains("== Input: changed"), "{diff}");
     assert!(diff.contains("+User: And why?") && diff.contains(" User: Who is Mira Okafor?"), "{diff}");
     let other = ["--persona", "writing-coach", "--session", &session, "--json"];

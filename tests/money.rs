@@ -270,6 +270,15 @@ fn what_is_shown_is_what_is_sent_byte_for_byte_on_every_wire() {
         run(&folders, &[&["ask", question], &about[..]].concat()).ok();
         let sent = server.received().pop().unwrap().raw;
         assert_eq!(peek["body"].to_string(), sent, "{provider}");
+        let wire = match provider {
+            "openai" => "responses",
+            "openrouter" => "chat",
+            own => own,
+        };
+        // Before the question, so that the conversation is the same: none.
+        let body =
+            run(&folders, &[&["prompt", "--ask", question, "--format", wire], &about[..]].concat()).ok();
+        assert_eq!(body.out, sent, "{provider}");
         assert_eq!(peek["bytes"], sent.len());
         assert!(peek["tokens"].as_u64().unwrap() > 1_000 && peek["sent"] == true);
         assert!(!sent.contains("It is out"), "the selection goes only where a tool asks for it");
@@ -529,6 +538,84 @@ fn a_check_is_one_cheap_call_that_tells_what_works_and_what_to_do() {
     assert!(bad.out.contains("Failed: ") && bad.out.contains("Next: "), "{}", bad.out);
     assert!(!bad.out.contains(KEY) && !bad.err.contains(KEY), "{}{}", bad.out, bad.err);
     assert_eq!(run(&folders, &["providers", "--check", "offline"]).code, 1);
+}
+
+#[test]
+fn a_check_asks_the_budget_before_it_sends() {
+    let server = Server::start(|n, body| match n {
+        // Refuses the tool alone.
+        0 => Reply::Refuse(400, json!({ "error": { "message": "This model does not support tools." } })),
+        _ if body.get("tools").is_some() => Reply::Refuse(400, json!({ "error": { "message": "no" } })),
+        _ => Reply::Say("Ready."),
+    });
+    let folders = with_settings(&(PRICES.to_owned() + "[budget]\nrefuse = 0.00001\n"));
+    let check =
+        |folders: &Folders| folders.run_at(&server.base, &["providers", "--check", "openai", "--json"]);
+    let refused = check(&folders);
+    assert_eq!(refused.code, 1, "{}{}", refused.out, refused.err);
+    let error = refused.json()["error"].clone();
+    assert!(error["message"].as_str().unwrap().contains("Nothing more was sent."), "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("Raise `refuse` under [budget]"), "{error}");
+    assert!(server.received().is_empty(), "nothing was sent");
+    assert_eq!(month(&folders)["responses"], 0);
+    folders.write("../config/config.toml", &(PRICES.to_owned() + "[budget]\nrefuse = 1\n"));
+    let checked = check(&folders).ok().json();
+    assert_eq!((&checked["answered"], &checked["inline"]), (&json!(true), &json!(true)), "{checked:#}");
+    assert_eq!(server.received().len(), 2);
+    near(&month(&folders)["dollars"], ONE_ANSWER);
+    // A check of unknown cost is refused like a question of unknown cost.
+    folders.write("../config/config.toml", &format!("{FAR}[budget]\nrefuse = 5\n"));
+    let unknown = run_far(&folders, &server, &["providers", "--check", "far"]);
+    assert!(unknown.code == 1 && unknown.err.contains("price of m is not known"), "{}", unknown.err);
+    assert_eq!(server.received().len(), 2);
+}
+
+#[test]
+fn a_check_that_breaks_off_is_in_the_month() {
+    let server = Server::start(|_, _| Reply::Break("I am re"));
+    let folders = with_settings(PRICES);
+    let broken = folders.run_at(&server.base, &["providers", "--check", "openai"]);
+    assert_eq!(broken.code, 3, "{}", broken.out);
+    let spent = month(&folders);
+    assert_eq!((&spent["responses"], &spent["estimated"]), (&json!(1), &json!(1)), "{spent}");
+    assert!(spent["dollars"].as_f64().unwrap() > 0.00001, "{spent}");
+}
+
+#[test]
+fn the_doctor_says_what_to_do_next() {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let folders =
+        with_settings(&format!("[providers.llamacpp]\nbase_url = 'http://{nobody}/v1'\nmodel = 'm'\n"));
+    let of = |provider: &str| {
+        let mut command = folders.command(&["doctor"]);
+        ran(command.env("SCRITORIO_PROVIDER", provider)).ok().out
+    };
+    let keyless = of("openai");
+    assert!(
+        keyless.contains("Provider openai (chosen): ")
+            && keyless.contains("\n  Next: `scritorio keys set openai`, or the variable OPENAI_API_KEY.\n")
+            && !keyless.contains("No warnings."),
+        "{keyless}"
+    );
+    let stopped = of("llamacpp");
+    assert!(stopped.contains("takes no connection\n  Next: Start llama.cpp"), "{stopped}");
+    let well = of("offline");
+    assert!(!well.contains("Next:") && well.contains("No warnings."), "{well}");
+}
+
+#[test]
+fn the_doctor_warns_of_vectors_that_nobody_makes() {
+    let folders = with_settings("\n[search]\nembeddings = 'small'\n");
+    let doctor = |provider: &str| {
+        let mut command = folders.command(&["doctor", "--json"]);
+        let report = ran(command.env("SCRITORIO_PROVIDER", provider)).ok().json();
+        report["warnings"].as_array().unwrap().clone()
+    };
+    let warnings = doctor("ollama");
+    assert_eq!((&warnings[0]["path"], &warnings[0]["line"]), (&json!("config.toml"), &json!(3)));
+    let said = warnings[0]["message"].as_str().unwrap();
+    assert!(said.contains("`embeddings` does nothing while ollama answers"), "{said}");
+    assert!(doctor("openai").is_empty());
 }
 
 #[test]

@@ -115,6 +115,9 @@ fn text(report: &Report) -> String {
             None => "",
         };
         let _ = writeln!(out, "Provider {}{chosen}: {}{reachable}", provider.name, provider.destination);
+        if let Some(next) = &provider.next {
+            let _ = writeln!(out, "  Next: {next}");
+        }
     }
     let _ = writeln!(out, "{}", on_this_machine(&report.local_servers));
     for key in &report.keychain {
@@ -131,7 +134,8 @@ fn text(report: &Report) -> String {
     let terminal = terminal();
     let term = terminal["term"].as_str().unwrap_or("of no known kind");
     let _ = writeln!(out, "Terminal: {term} ({} colors)", plain(&terminal["colors"]));
-    if report.warnings.is_empty() {
+    let all_is_well = report.providers.iter().all(|provider| provider.next.is_none());
+    if report.warnings.is_empty() && all_is_well {
         out.push_str("No warnings.\n");
     }
     for warning in report.warnings.iter().take(WARNINGS) {

@@ -297,7 +297,9 @@ impl From<SessionError> for CliError {
             }
             SessionError::None => (Kind::Work, "`scritorio ask` starts one."),
             SessionError::Ambiguous { .. } => (Kind::Usage, "Give more of the id."),
-            SessionError::NoMessage { .. } => (Kind::Work, "`scritorio sessions show ID` numbers them."),
+            SessionError::NoQuestion { .. } => (Kind::Work, "`scritorio sessions show ID` numbers them."),
+            SessionError::Later(_) => (Kind::Work, "Update Scritorio to read it. Its file stays as it is."),
+            SessionError::Damaged(_) => (Kind::Work, "Put its file back from a backup."),
             SessionError::NoTitle => (Kind::Usage, "Give a name with a letter in it."),
             SessionError::Out(error) => (Kind::Work, out_hint(error)),
             SessionError::Io { .. } => (

@@ -98,12 +98,8 @@ fn read_key(provider: &str) -> Result<String, CliError> {
 }
 
 fn explain(error: KeyError, variable: &str) -> CliError {
-    match error {
-        KeyError::Bad(_) => CliError::from(error).hint("Nothing was stored."),
-        error => CliError::from(error).hint(format!(
-            "Put the key into the environment variable {variable} instead; it is never kept in a file."
-        )),
-    }
+    let hint = error.hint(variable);
+    CliError::from(error).hint(hint)
 }
 
 fn done(context: &Context, status: &KeyStatus, words: &str) -> Result<(), CliError> {

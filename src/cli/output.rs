@@ -21,6 +21,14 @@ pub(super) fn document(value: &impl Serialize) -> Result<(), CliError> {
     raw(&visible(&text))
 }
 
+/// Prints the body of a request: on a terminal laid out for reading, elsewhere byte for byte as it is sent.
+pub(super) fn body(value: &serde_json::Value) -> Result<(), CliError> {
+    if io::stdout().is_terminal() {
+        return document(value);
+    }
+    written(&value.to_string(), "")
+}
+
 /// Says that another window has the book open, before a file of the book is changed: what is not saved there is not known here.
 pub(super) fn warn_of_other_window(workbench: &Workbench) {
     if let Ok(Some(holder)) = workbench.writer() {
@@ -104,11 +112,12 @@ pub(super) fn progress(words: &str) {
 }
 
 fn raw(text: &str) -> Result<(), CliError> {
+    written(text, if text.ends_with('\n') { "" } else { "\n" })
+}
+
+fn written(text: &str, end: &str) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
-    let mut written = out.write_all(text.as_bytes());
-    if !text.ends_with('\n') {
-        written = written.and_then(|()| out.write_all(b"\n"));
-    }
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.write_all(end.as_bytes()));
     match written.and_then(|()| out.flush()) {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
             Err(CliError::new(Kind::Work, format!("The result can't be written: {e}.")))

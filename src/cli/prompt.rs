@@ -9,7 +9,7 @@ use super::error::CliError;
 use super::turn::{Open, Who};
 use super::{Context, output};
 
-/// Show what a question would send, byte for byte, without sending it
+/// Show what a question would send, without sending it
 #[derive(Debug, Args)]
 pub(super) struct Prompt {
     /// The question
@@ -22,10 +22,10 @@ pub(super) struct Prompt {
     /// Go on with this conversation: its id, the beginning of it, or `last`
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Show what differs from the request of the conversation's last question, as it would be sent now [default session: last]
+    /// Show what differs from the request that opened the conversation's last turn [default session: last]
     #[arg(long, conflicts_with = "format")]
     diff: bool,
-    /// For reading, or the body of a request
+    /// For reading, or the body of a request: on a terminal laid out, into a file or a pipe byte for byte as it is sent
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }
@@ -60,9 +60,7 @@ impl Prompt {
         };
         let peek = workbench.peek(&ask, format)?;
         match self.format {
-            Format::Responses | Format::Chat | Format::Ollama | Format::Anthropic => {
-                output::document(&peek.body)
-            }
+            Format::Responses | Format::Chat | Format::Ollama | Format::Anthropic => output::body(&peek.body),
             Format::Text if context.global.json => output::document(&json!({
                 "destination": peek.destination,
                 "sent": peek.is_sent,
@@ -86,9 +84,12 @@ impl Prompt {
 fn diff(context: &Context, peek: &Peek) -> Result<(), CliError> {
     let changes = peek.changes().unwrap_or_default();
     if context.global.json {
-        return output::document(
-            &json!({ "changes": changes, "previous": peek.previous, "body": peek.body }),
-        );
+        return output::document(&json!({
+            "changes": changes,
+            "previous": peek.previous,
+            "rebuilt": peek.is_rebuilt,
+            "body": peek.body,
+        }));
     }
     output::text(&changes)
 }

@@ -2,6 +2,7 @@
 //!
 //! Never asks: what is deleted can be brought back, unless `--forever` was given.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -18,7 +19,7 @@ use super::error::CliError;
 use super::{Context, output};
 
 /// Passages that a search gives unless told otherwise.
-const PASSAGES: usize = 50;
+const PASSAGES: NonZeroUsize = NonZeroUsize::new(50).unwrap();
 
 /// List, search, name, fork, export and delete conversations
 #[derive(Debug, Args)]
@@ -41,9 +42,9 @@ enum Verb {
     Search {
         /// Words that all have to be there; in double quotation marks, side by side
         query: String,
-        /// Most passages
+        /// Most passages; where there are more, it is said so
         #[arg(long, value_name = "N", default_value_t = PASSAGES)]
-        limit: usize,
+        limit: NonZeroUsize,
     },
     /// Give one a name
     Rename {
@@ -52,11 +53,11 @@ enum Verb {
         /// The name
         title: String,
     },
-    /// Make a new one that goes on from a message of this one
+    /// Make a new one that goes on after a question of this one and its answer
     Fork {
         #[command(flatten)]
         one: One,
-        /// The last question that the new one holds, counted from 1 [default: all]
+        /// The number of the last question that the new one holds, as `show` counts them, from 1 [default: all of them]
         #[arg(long, value_name = "N")]
         at: Option<usize>,
         /// The new one's name
@@ -110,7 +111,7 @@ impl Sessions {
             Verb::List { deleted: false } => list(context, &bench.conversations()),
             Verb::List { deleted: true } => list(context, &bench.deleted_conversations()),
             Verb::Show(one) => show(context, bench, &bench.conversation_named(&one.id)?),
-            Verb::Search { query, limit } => search(context, &bench.search_conversations(&query, limit)?),
+            Verb::Search { query, limit } => search(context, bench, &query, limit.get()),
             Verb::Rename { one, title } => {
                 let session = bench.conversation_named(&one.id)?;
                 told(context, "named", &bench.rename_conversation(&session, &title)?)
@@ -194,7 +195,22 @@ fn show(context: &Context, bench: &Workbench, session: &SessionId) -> Result<(),
     }
 }
 
-fn search(context: &Context, found: &[Passage]) -> Result<(), CliError> {
+fn search(context: &Context, bench: &Workbench, query: &str, limit: usize) -> Result<(), CliError> {
+    // One more than is shown tells whether there are more.
+    let mut found = bench.search_conversations(query, limit.saturating_add(1))?;
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    printed(context, &found)?;
+    if has_more {
+        output::progress(&format!(
+            "{limit} shown, and there are more: --limit {} shows up to that many.",
+            limit.saturating_mul(10)
+        ));
+    }
+    Ok(())
+}
+
+fn printed(context: &Context, found: &[Passage]) -> Result<(), CliError> {
     if context.global.json {
         return output::document(&found);
     }

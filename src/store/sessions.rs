@@ -13,6 +13,7 @@ mod glance;
 #[cfg(test)]
 #[cfg(unix)]
 mod kill_tests;
+mod opening;
 
 use std::collections::HashMap;
 use std::io;
@@ -21,7 +22,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::domain::conversation::Turn;
+use crate::domain::conversation::{Turn, Usage};
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 
 use super::{home, jsonl};
@@ -29,6 +30,7 @@ use super::{home, jsonl};
 pub use bin::{delete, delete_for_ever, deleted, restore};
 pub use fork::fork;
 pub use glance::{Said, Summary, all_said, list, summary};
+pub use opening::{keep_opening, opening};
 
 const FOLDER: &str = "sessions";
 
@@ -103,6 +105,8 @@ pub struct Session {
     pub turns: Vec<Kept>,
     /// Turns that others have taken the place of, oldest first.
     pub replaced: Vec<Kept>,
+    /// What was used in it, as [`Summary::usage`] says it.
+    pub usage: Usage,
     /// Lines that could not be read.
     pub skipped: usize,
     /// How many of those a later version wrote.
@@ -191,11 +195,22 @@ pub fn read(root: &Path, session: &SessionId) -> io::Result<Session> {
             turns.push(kept);
         }
     }
+    found.usage =
+        paid(turns.iter().map(|kept| (kept.turn.id.as_str(), kept.turn.usage)), found.origin.as_ref());
     let stays = staying(turns.iter().map(|kept| Link::of(&kept.turn)));
     for (kept, stays) in turns.into_iter().zip(stays) {
         if stays { found.turns.push(kept) } else { found.replaced.push(kept) }
     }
     Ok(found)
+}
+
+/// Sums up what the turns of a file used, in its order, also those that others took the place of. What a fork has copied, up to the turn after
+/// which it goes its own way, was paid for in the other conversation.
+fn paid<'a>(turns: impl Iterator<Item = (&'a str, Usage)>, origin: Option<&Origin>) -> Usage {
+    turns.fold(Usage::default(), |sum, (id, usage)| {
+        let is_last_copy = origin.is_some_and(|origin| origin.turn.as_str() == id);
+        if is_last_copy { Usage::default() } else { sum + usage }
+    })
 }
 
 /// What of a turn says whether it is a part of the conversation.
@@ -306,7 +321,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::domain::conversation::{Failure, FailureKind, TurnStatus, Usage};
+    use crate::domain::conversation::{Failure, FailureKind, TurnStatus};
 
     pub(super) fn turn(id: &str, question: &str, status: TurnStatus) -> Turn {
         Turn {

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::domain::conversation::Usage;
 use crate::domain::ids::{ProposalId, SessionId, TurnId};
 use crate::workbench::{QueuedProposal, Selection};
 
@@ -29,6 +30,8 @@ pub(super) struct Chat {
     /// What the running turn takes the place of, until it has an answer.
     pub(super) aside: Vec<TurnView>,
     pub(super) turns: Vec<TurnView>,
+    /// What was used in this conversation, also by turns that are not on the screen any more.
+    pub(super) used: Usage,
     /// Whether a turn says which tier it used.
     pub(super) tiers: bool,
     /// The turn that runs; its events are told apart by it.
@@ -73,6 +76,7 @@ impl Chat {
             editing: false,
             aside: vec![],
             turns: vec![],
+            used: Usage::default(),
             tiers: true,
             running: None,
             sending: false,

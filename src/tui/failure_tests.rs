@@ -8,7 +8,7 @@ use super::msg::Msg;
 use super::tests::Author;
 use crate::agent::event::{TurnEvent, TurnEventKind};
 use crate::domain::conversation::{Failure, FailureKind};
-use crate::domain::ids::{SessionId, TurnId};
+use crate::domain::ids::TurnId;
 use crate::providers::Retry;
 
 /// An author whose last question waits for a server.
@@ -20,7 +20,8 @@ fn waiting() -> (Author, TurnId) {
         crate::tui::conversation::TurnView::asked("first-time-reader".into(), "And now?".into(), None);
     author.app.chat.turns.push(again);
     let turn = TurnId::mint();
-    author.happens(Msg::Began(turn.clone(), SessionId::mint()));
+    let session = author.app.chat.session.clone().unwrap();
+    author.happens(Msg::Began(turn.clone(), session));
     author.key(KeyCode::End);
     assert_ne!(id, turn);
     (author, turn)

@@ -12,11 +12,11 @@ use crate::canon::mentions::Names;
 use crate::canon::relations::Graph;
 use crate::domain::book::Book;
 use crate::domain::codex::EntryType;
-use crate::domain::conversation::Failure;
+use crate::domain::conversation::{Failure, Usage};
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::editor::find::Counted;
 use crate::workbench::{
-    Document, Evidence, Finished, Hit, Passage, Peek, QueuedProposal, Recovered, Summary,
+    Ask, Document, Evidence, Finished, Hit, Passage, Peek, QueuedProposal, Recovered, Summary,
 };
 
 use crate::workbench::models::ModelList;
@@ -78,8 +78,10 @@ pub(super) enum Msg {
     SearchConversations(String),
     /// What was found for these words.
     Passages(String, Vec<Passage>),
-    /// An earlier conversation was read. The quotes of so many turns from its start are not checked yet.
-    Conversation(SessionId, Vec<Finished>, usize),
+    /// An earlier conversation was read.
+    Conversation(Box<Opened>),
+    /// A conversation can't be gone on with, and why: it is gone, or nobody here can read it. What was about to be asked in it, if anything.
+    CantGoOn(SessionId, String, Option<Box<Ask>>),
     /// The quotes of some of its turns were checked against the book as it is now.
     QuotesChecked(SessionId, Vec<(TurnId, Grounded)>),
     /// The prompt was built.
@@ -180,6 +182,19 @@ pub(super) enum Msg {
     ChooseProvider(Offered),
     /// A key for a provider was typed.
     KeyTyped(String, TypedKey),
+}
+
+/// An earlier conversation as it is shown.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) session: SessionId,
+    pub(super) turns: Vec<Finished>,
+    /// The quotes of so many turns from its start are not checked yet.
+    pub(super) unchecked: usize,
+    /// What was used in it.
+    pub(super) usage: Usage,
+    /// What of it could not be read, in words.
+    pub(super) unread: Option<String>,
 }
 
 /// A key as the author typed it. Never shown.

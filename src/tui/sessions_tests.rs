@@ -354,3 +354,105 @@ fn quotes_that_come_late_for_another_conversation_are_dropped() {
     author.happens(Msg::QuotesChecked(SessionId::new("s-1"), vec![(id, other)]));
     assert!(!author.sees().contains("Of another"));
 }
+
+/// What a screen says, without its frames.
+fn words(author: &mut Author) -> String {
+    let seen = author.sees().replace(['\n', '│', '┃', '║'], " ");
+    seen.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+const LATER: &str = "{\"v\":2,\"id\":\"t-9\",\"event\":\"sung\"}\n";
+
+#[test]
+fn a_conversation_of_a_later_version_is_not_opened_as_an_empty_one() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut author = with_three(width, height);
+        opens(&mut author, "s-2");
+        let file = author.bench.root().join(".scritorio/sessions/s-3.jsonl");
+        std::fs::write(&file, LATER).unwrap();
+        opens(&mut author, "s-3");
+        let seen = words(&mut author);
+        for piece in ["was written by a later version of Scritorio.", "its file stays as it is."] {
+            assert!(seen.contains(piece), "{seen}");
+        }
+        assert_eq!((session(&author), questions(&author).len()), (Some("s-2"), 2), "she is where she was");
+        author.key(KeyCode::Esc);
+        author.types("Is it so?");
+        assert_eq!(author.app.chat.typed(), "Is it so?");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), LATER);
+    }
+}
+
+#[test]
+fn what_of_a_conversation_a_later_version_wrote_is_said_when_it_is_opened() {
+    let mut author = with_three(120, 40);
+    let file = author.bench.root().join(".scritorio/sessions/s-3.jsonl");
+    let all = std::fs::read_to_string(&file).unwrap() + LATER + LATER;
+    std::fs::write(&file, all).unwrap();
+    opens(&mut author, "s-3");
+    assert_eq!(questions(&author).len(), 1);
+    author.sees_words(
+        "2 lines of this conversation are of a later version of Scritorio: kept, not shown, not sent.",
+    );
+}
+
+#[test]
+fn a_question_in_a_conversation_that_another_program_deleted_is_not_lost() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut author = with_three(width, height);
+        opens(&mut author, "s-2");
+        author.bench.delete_conversation(&SessionId::new("s-2"), true).unwrap();
+        author.asks("Is the third one right?");
+        let seen = words(&mut author);
+        assert!(seen.contains("is not there any more") && seen.contains("Nothing was sent."), "{seen}");
+        assert!(!seen.contains("Leave the session out"), "{seen}");
+        author.key(KeyCode::Esc);
+        assert_eq!((session(&author), questions(&author).len()), (None, 0));
+        assert_eq!(author.app.chat.typed(), "Is the third one right?");
+        // And it can be asked there.
+        author.app.chat.take_typed();
+        author.asks("Is the third one right?");
+        assert_eq!(questions(&author), ["Is the third one right?"]);
+        assert!(session(&author).is_some_and(|id| id != "s-2"));
+    }
+}
+
+#[test]
+fn what_was_paid_for_replaced_answers_stays_in_the_sum_and_a_fork_pays_for_its_own_alone() {
+    let mut author = with_three(120, 40);
+    author.key(KeyCode::F(3));
+    let file = author.bench.root().join(".scritorio/sessions/s-2.jsonl");
+    let again = std::fs::read_to_string(&file).unwrap().lines().last().unwrap().to_owned();
+    let again =
+        again.replace("t-s-2-1", "t-s-2-2").replace("\"usage\"", "\"replaces\":\"t-s-2-1\",\"usage\"");
+    std::fs::write(&file, std::fs::read_to_string(&file).unwrap() + &again + "\n").unwrap();
+    opens(&mut author, "s-2");
+    assert_eq!(questions(&author).len(), 2, "one took the place of another");
+    author.sees_words("$0.0375 here");
+    let session = SessionId::new("s-2");
+    let listed = |author: &Author, id: &SessionId| {
+        let all = author.bench.conversations();
+        let cost = all.into_iter().find(|summary| summary.session == *id).unwrap().usage.cost;
+        cost.map(|cost| format!("{cost:.4}"))
+    };
+    assert_eq!(listed(&author, &session).as_deref(), Some("0.0375"));
+    let fork = author.bench.fork_conversation(&session, None, None).unwrap();
+    assert_eq!(listed(&author, &fork.session), None, "nothing was asked in it yet");
+    opens(&mut author, fork.session.as_str());
+    assert!(!author.sees().contains(" here"), "{}", author.sees());
+    assert_eq!(listed(&author, &session).as_deref(), Some("0.0375"));
+}
+
+#[test]
+fn an_answer_that_is_replaced_while_the_author_looks_on_has_still_been_paid_for() {
+    let mut author = with_three(120, 40);
+    author.key(KeyCode::F(3));
+    opens(&mut author, "s-2");
+    author.sees_words("$0.0250 here");
+    author.happens(Msg::Run("retry"));
+    assert_eq!(questions(&author).len(), 2);
+    author.waits(6);
+    author.sees_words("$0.0250 here");
+    author.happens(Msg::Run("new-conversation"));
+    assert!(!author.sees().contains(" here"), "{}", author.sees());
+}

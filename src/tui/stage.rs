@@ -8,7 +8,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::app::App;
-use super::msg::Msg;
+use super::msg::{Msg, Opened};
 use super::review::Compared;
 use super::theme::Depth;
 use super::update::update;
@@ -55,8 +55,10 @@ impl Stage {
             grounded: Grounded { shown: answer.to_owned(), ..Grounded::default() },
             not_kept: None,
         };
-        let all = (0..turns).map(kept).collect();
-        let _ = update(&mut self.app, Msg::Conversation(session.clone(), all, 0));
+        let turns = (0..turns).map(kept).collect();
+        let (session, usage) = (session.clone(), Usage::default());
+        let opened = Opened { session, turns, unchecked: 0, usage, unread: None };
+        let _ = update(&mut self.app, Msg::Conversation(Box::new(opened)));
     }
 
     /// Begins a turn whose answer streams in by [`Stage::stream`].

@@ -78,7 +78,7 @@ impl Author {
             Effect::Ask(ask) => {
                 let setup = match self.bench.prepare(&ask) {
                     Ok(setup) => setup,
-                    Err(failure) => return self.happens(Msg::Refused(failure)),
+                    Err(failure) => return self.happens(super::work::refused(&self.bench, &ask, failure)),
                 };
                 let session = self.bench.begin(&ask, &setup);
                 self.happens(Msg::Began(setup.id.clone(), session.clone()));

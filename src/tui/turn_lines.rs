@@ -541,6 +541,7 @@ mod tests {
         turn.model = "gpt-5-mini".into();
         (turn.tier_asked, turn.tier) = (Some("flex".into()), Some("default".into()));
         turn.touch();
+        author.app.chat.used = turn.usage;
         let month = Month { month: "2026-11".into(), dollars: 4.8, responses: 9, ..Month::default() };
         let budget = Budget { warn: Some(4.5), refuse: Some(10.0), ..Budget::default() };
         author.happens(Msg::Standing(Box::new(Standing { month, budget })));
@@ -567,12 +568,13 @@ mod tests {
         let turn = author.app.chat.turns.last_mut().unwrap();
         turn.usage = Usage { at_least: Some(0.5), unpriced: 2, ..usage };
         turn.touch();
+        author.app.chat.used = turn.usage;
         let month = Month { dollars: 4.8, responses: 9, unpriced: 2, estimated: 1, ..Month::default() };
         author.happens(Msg::Standing(Box::new(Standing { month, budget: Budget::default() })));
         author.sees_words("12 out \u{b7} at least $0.50; 2 requests of unknown");
         author.sees_words("at least $0.50 here, 2 unknown");
         author.sees_words("month at least about $4.80");
-        author.app.chat.turns.last_mut().unwrap().usage = Usage::default();
+        author.app.chat.used = Usage::default();
         author.lay_out();
         author.sees_words("at least about $4.80 this month, 2 unknown");
     }
@@ -592,7 +594,7 @@ mod tests {
             author.asks("What should I remember about Adrian?");
             author.app.provider = ("openai".into(), "gpt-5-mini".into());
             let usage = Usage { input_tokens: Some(8_400), output_tokens: Some(12), ..Usage::default() };
-            author.app.chat.turns.last_mut().unwrap().usage = Usage { cost: Some(0.021), ..usage };
+            author.app.chat.used = Usage { cost: Some(0.021), ..usage };
             let month = Month { dollars: 1.3, responses: 9, ..Month::default() };
             let budget = Budget { refuse, ..Budget::default() };
             author.happens(Msg::Standing(Box::new(Standing { month, budget })));

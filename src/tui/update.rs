@@ -93,7 +93,8 @@ fn change(app: &mut App, msg: Msg) -> Vec<Effect> {
             turn::update(app, msg)
         }
         Msg::Past(_)
-        | Msg::Conversation(..)
+        | Msg::Conversation(_)
+        | Msg::CantGoOn(..)
         | Msg::QuotesChecked(..)
         | Msg::GoOnWith(..)
         | Msg::Session(_)

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::driver;
 use crate::agent::event::TurnEventKind;
 use crate::canon::mentions::Names;
+use crate::domain::conversation::{Failure, FailureKind};
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::proposal::Proposal;
 use crate::workbench::{Ask, Desk, DocumentError, Recovered, Workbench};
@@ -17,7 +18,7 @@ use crate::workbench::{Ask, Desk, DocumentError, Recovered, Workbench};
 use super::app::App;
 use super::clipboard::Clipboard;
 use super::effect::Effect;
-use super::msg::{Msg, Notice, SaveProblem, Verdict};
+use super::msg::{Msg, Notice, SaveProblem, TypedKey, Verdict};
 use super::recovery::Recovery;
 use super::review::{Compared, stamp};
 
@@ -99,7 +100,7 @@ impl Work {
             let (prepared, ask) = {
                 let (bench, tell) = (bench.clone(), out.clone());
                 let work = move || {
-                    let prepared = bench.prepare(&ask);
+                    let prepared = bench.prepare(&ask).map_err(|failure| refused(&bench, &ask, failure));
                     let begun = prepared.map(|setup| {
                         if let Some(caution) = bench.caution(&setup) {
                             send(&tell, Msg::Notice(Notice::hint(caution)));
@@ -121,7 +122,7 @@ impl Work {
             };
             let (setup, session) = match prepared {
                 Ok(both) => both,
-                Err(failure) => return send(&out, Msg::Refused(failure)),
+                Err(refused) => return send(&out, refused),
             };
             send(&out, Msg::Began(setup.id.clone(), session.clone()));
             let mut running = driver::start(setup);
@@ -152,6 +153,11 @@ impl Work {
             }
         });
     }
+}
+
+/// A question was not sent: the conversation is not there any more, or anything else.
+pub(super) fn refused(bench: &Workbench, ask: &Ask, failure: Failure) -> Msg {
+    sessions::stranded(bench, ask).unwrap_or(Msg::Refused(failure))
 }
 
 /// Keeps a proposal as soon as it is made: from then on it survives a crash.
@@ -208,9 +214,9 @@ fn sentence(error: &impl std::fmt::Display) -> String {
 }
 
 /// A part of the program that should never fail has failed.
-fn broken() -> crate::domain::conversation::Failure {
-    crate::domain::conversation::Failure {
-        kind: crate::domain::conversation::FailureKind::Work,
+fn broken() -> Failure {
+    Failure {
+        kind: FailureKind::Work,
         message: "This turn broke inside the program.".to_owned(),
         hint: "Your text and the conversation are safe; ask again.".to_owned(),
     }
@@ -273,7 +279,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             });
             Msg::Saved(path, saved)
         }
-        Effect::Peek(ask) => Msg::Peeked(bench.peek(&ask, None).map(Box::new)),
+        Effect::Peek(ask) => peeked(bench, &ask),
         Effect::Provenance => provenance(bench),
         Effect::Timeline => {
             let popup = super::popups::timeline::prepare(&bench.book(), &bench.timeline());
@@ -332,10 +338,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             Ok(()) => return,
             Err(why) => Msg::Notice(Notice::problem(why.to_string())),
         },
-        Effect::StoreKey(provider, key) => match bench.keys().set(&provider, &key.0) {
-            Ok(()) => use_provider(bench, &provider, "The key is in the keychain. "),
-            Err(why) => Msg::Notice(Notice::problem(why.to_string())),
-        },
+        Effect::StoreKey(provider, key) => store_key(bench, &provider, &key),
         Effect::ListProviders => Msg::Providers(bench.providers_on_offer(), bench.listening()),
         Effect::ListModels => Msg::Models(bench.models(&bench.choices().provider.value).map(Box::new)),
         Effect::UseModel(provider, model) => use_model(bench, &provider, &model),
@@ -364,6 +367,25 @@ fn recovered(bench: &Workbench) -> Option<Msg> {
     let present = |r: &Recovered| bench.read_document(&r.path).map(|d| d.text).unwrap_or_default();
     let both: Vec<_> = found.into_iter().map(|r| (present(&r), r)).map(|(text, r)| (r, text)).collect();
     (!both.is_empty()).then_some(Msg::Recovered(both))
+}
+
+/// Builds what would be sent.
+fn peeked(bench: &Workbench, ask: &Ask) -> Msg {
+    match bench.peek_since(ask, None) {
+        Ok(peek) => Msg::Peeked(Ok(Box::new(peek))),
+        Err(failure) => sessions::stranded(bench, ask).unwrap_or(Msg::Peeked(Err(failure))),
+    }
+}
+
+/// Puts a key into the keychain. Where that fails, it takes more than a row to say what to do.
+fn store_key(bench: &Workbench, provider: &str, key: &TypedKey) -> Msg {
+    match bench.keys().set(provider, &key.0) {
+        Ok(()) => use_provider(bench, provider, "The key is in the keychain. "),
+        Err(why) => {
+            let variable = bench.keys().variable(provider);
+            Msg::Popup(Box::new(super::popups::key_entry::not_kept(&why, &variable)))
+        }
+    }
 }
 
 /// Keeps the choice of who answers, and tells who does.

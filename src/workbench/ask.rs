@@ -22,6 +22,7 @@ use super::blind::{View, turns_known};
 use super::egress::{self, Known};
 use super::history::{Before, before, from_stored, stretches, to_stored, told_of_fates};
 use super::provider::OFFLINE;
+use super::sessions::going_on;
 use super::settings::DEFAULT_ROUNDS;
 use super::{notices, private};
 
@@ -63,6 +64,16 @@ pub struct Finished {
     pub not_kept: Option<String>,
 }
 
+/// A conversation up to a question.
+#[derive(Default)]
+struct SoFar {
+    turns: Vec<Kept>,
+    /// What has become of its proposals.
+    preface: Preface,
+    /// What of it could not be read, in words.
+    unread: Option<String>,
+}
+
 impl Workbench {
     /// Captures everything that a turn needs. The error is for the author: a missing key, an unknown placeholder, an unknown provider.
     pub fn prepare(&self, ask: &Ask) -> Result<TurnSetup, Failure> {
@@ -87,15 +98,16 @@ impl Workbench {
 
     /// Captures everything that a turn with the provider `name` needs. Needs no key.
     pub(super) fn setup(&self, ask: &Ask, name: &str, destination: &str) -> Result<TurnSetup, Failure> {
-        let (turns, preface) = self.so_far(ask)?;
+        let SoFar { turns, preface, unread } = self.so_far(ask)?;
         let last = turns.last().map(|kept| kept.turn.persona.clone());
         let member = board::member(ask.persona.as_deref().or(last.as_deref()));
         let whole = self.book_of(ask);
         let full = self.for_ai(&whole);
         let private::Known { ask, open_is_private } = private::known(ask, &whole)?;
         let by_book = self.chosen_by_book(name, ask.provider.as_deref(), member.id);
-        // Once in a conversation, and again when something else is chosen.
-        let by_book = by_book.filter(|words| !turns.iter().any(|kept| kept.turn.notices.contains(words)));
+        // Once in a conversation, and again when it is something else.
+        let is_new = |words: &String| !turns.iter().any(|kept| kept.turn.notices.contains(words));
+        let (by_book, unread) = (by_book.filter(is_new), unread.filter(is_new));
         let (turns, kept_back) = private::turns_open(turns, &whole, &full);
         if full.settings.board.get(member.id).is_some_and(|b| b.enabled == Some(false)) {
             return Err(Failure {
@@ -144,8 +156,9 @@ impl Workbench {
             news,
         };
         let witness = self.witness(Some((session.clone(), id.clone())), &whole, known);
-        let witness = self.inner.opened.watch(&id, witness);
-        let notices = [by_book, private::missing(&whole), kept_back.notice(), too_long(left_out, &model)];
+        let witness = self.inner.opened.watch(self.root(), &id, witness);
+        let notices =
+            [by_book, unread, private::missing(&whole), kept_back.notice(), too_long(left_out, &model)];
         let purse = self.purse(&id, name, &model, options.service_tier.as_deref());
         let mut setup = TurnSetup {
             numbers_missing: notices::numbers_missing(&whole, &book),
@@ -201,7 +214,7 @@ impl Workbench {
         let _ = self.settle_killed();
         let session = setup.session.clone();
         self.inner.opened.begin(&setup.id, &session);
-        let (_, mut preface) = self.so_far(ask).unwrap_or_default();
+        let mut preface = self.so_far(ask).unwrap_or_default().preface;
         if !setup.history.ends_with(&from_stored(&preface.items)) {
             // Refused after the question was captured: the next turn will tell.
             preface = Preface::default();
@@ -318,16 +331,11 @@ impl Workbench {
         Ledger::new(self.root(), &self.inner.surroundings.folders.data)
     }
 
-    fn so_far(&self, ask: &Ask) -> Result<(Vec<Kept>, Preface), Failure> {
-        let Some(session) = &ask.session else { return Ok(Default::default()) };
-        let turns = sessions::load(self.root(), session).unwrap_or_default();
-        if turns.is_empty() {
-            return Err(Failure {
-                kind: FailureKind::Work,
-                message: format!("This book has no conversation {session}."),
-                hint: "Leave the session out to start one.".into(),
-            });
-        }
+    fn so_far(&self, ask: &Ask) -> Result<SoFar, Failure> {
+        let Some(session) = &ask.session else { return Ok(SoFar::default()) };
+        let found = self.readable(session).map_err(|error| going_on::refused(&error, session))?;
+        let unread = going_on::unread(&found);
+        let turns = found.turns;
         let turns = match &ask.replaces {
             Some(id) => without(turns, id).ok_or_else(|| Failure {
                 kind: FailureKind::Work,
@@ -340,7 +348,7 @@ impl Workbench {
         };
         let whole = self.book_of(ask);
         let preface = self.news(session, &turns, &whole, &self.for_ai(&whole));
-        Ok((turns, preface))
+        Ok(SoFar { turns, preface, unread })
     }
 
     fn book_of(&self, ask: &Ask) -> Arc<Book> {

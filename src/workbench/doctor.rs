@@ -18,7 +18,7 @@ use crate::store::provenance::Verdict;
 
 use self::canon::Canon;
 use super::keys::{KeyStatus, Keys};
-use super::provider::OFFLINE;
+use super::provider::{OFFLINE, OPENAI};
 use super::{Workbench, servers};
 
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -63,6 +63,8 @@ pub struct ProviderReport {
     pub destination: String,
     /// Whether its server takes connections; `None`: not tried.
     pub reachable: Option<bool>,
+    /// What to do next to use it, where it is chosen and something is missing.
+    pub next: Option<String>,
 }
 
 impl Report {
@@ -109,6 +111,7 @@ impl Workbench {
             ("ai_never", book.private.len()),
         ]);
         let (in_use, standing) = (self.providers_in_use(), self.standing());
+        let keys = statuses(self.keys(), &in_use);
         Report {
             book: json!({ "name": book.name, "title": book.title(), "folder": self.root(), "chapters": numbers, "others": book.others }),
             settings: BTreeMap::from([
@@ -121,12 +124,12 @@ impl Workbench {
             chosen_by_book: self.chosen_by_book_for_all(&choices.provider.value),
             providers: in_use
                 .iter()
-                .map(|name| self.provider_report(name, &choices.provider.value))
+                .map(|name| self.provider_report(name, &choices.provider.value, &keys))
                 .collect(),
             local_servers: servers::found_here(),
             spending: json!({ "month": standing.month, "budget": standing.budget }),
-            keychain: statuses(self.keys(), &in_use),
-            warnings: config_warnings.chain(book_warnings).collect(),
+            keychain: keys,
+            warnings: config_warnings.chain(self.searches_without_vectors()).chain(book_warnings).collect(),
             counts,
             canon: Some(Canon::of(&book)),
             provenance: self.ledger().verify().unwrap_or_default().into_iter().collect(),
@@ -134,12 +137,50 @@ impl Workbench {
         }
     }
 
-    fn provider_report(&self, name: &str, chosen: &str) -> ProviderReport {
+    /// Tells of a setting that does nothing: only one provider has vectors made here.
+    fn searches_without_vectors(&self) -> Option<Value> {
+        let provider = self.choices().provider.value;
+        self.settings().embeddings.as_ref().filter(|_| provider != OPENAI)?;
+        let text =
+            std::fs::read_to_string(self.inner.surroundings.folders.settings_file()).unwrap_or_default();
+        let (line, column) = place_of(&text, "search", "embeddings").unwrap_or((1, 1));
+        Some(json!({
+            "path": "config.toml",
+            "line": line,
+            "column": column,
+            "message": format!(
+                "`embeddings` does nothing while {provider} answers: only `{OPENAI}` is asked for vectors, also at a base_url of your own. Searches go by words alone."
+            ),
+        }))
+    }
+
+    fn provider_report(&self, name: &str, chosen: &str, keys: &[KeyStatus]) -> ProviderReport {
         let chosen = name == chosen;
         let destination = self.destination(name).unwrap_or_else(|failure| failure.message);
         let reachable = (chosen && name != OFFLINE).then(|| is_reachable(&destination));
-        ProviderReport { name: name.to_owned(), chosen, destination, reachable }
+        // Unlike a list of providers this asks the keychain, also for a key that somebody else put there.
+        let missing = || {
+            let has_key = keys
+                .iter()
+                .any(|key| key.provider == name && matches!(key.source, "environment" | "keychain"));
+            self.missing(name, has_key, servers::listens_near(&destination))
+        };
+        let unreachable = || {
+            (reachable == Some(false))
+                .then(|| "Look at the network, or at the address in config.toml.".to_owned())
+        };
+        let next = if chosen { missing().or_else(unreachable) } else { None };
+        ProviderReport { name: name.to_owned(), chosen, destination, reachable, next }
     }
+}
+
+/// Line and column, from 1, of a key in a section.
+fn place_of(text: &str, section: &str, key: &str) -> Option<(usize, usize)> {
+    let document = toml_edit::Document::parse(text).ok()?;
+    let (key, _) = document.get(section)?.as_table_like()?.get_key_value(key)?;
+    let before = text.get(..key.span()?.start)?;
+    let begin = before.rfind('\n').map_or(0, |end| end + 1);
+    Some((before.matches('\n').count() + 1, before[begin..].chars().count() + 1))
 }
 
 /// Whether the host of a URL takes a connection. Names are resolved on a thread of their own, since that knows no time limit.
@@ -162,6 +203,14 @@ fn is_reachable(url: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_is_found_where_it_stands() {
+        let text = "# é\n[search]\n  embeddings = 'small'\n";
+        assert_eq!(place_of(text, "search", "embeddings"), Some((3, 3)));
+        assert_eq!(place_of("search.embeddings = 'x'", "search", "embeddings"), Some((1, 8)));
+        assert_eq!(place_of("[search]\n", "search", "embeddings"), None);
+    }
 
     #[test]
     fn a_server_that_listens_is_reachable_and_one_that_does_not_is_not() {

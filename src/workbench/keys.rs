@@ -50,6 +50,18 @@ pub enum KeyError {
     },
 }
 
+impl KeyError {
+    /// What to do instead, where a key could not be put into the keychain; `variable` may hold it.
+    pub fn hint(&self, variable: &str) -> String {
+        match self {
+            Self::Bad(_) => "Nothing was stored.".to_owned(),
+            _ => format!(
+                "Put the key into the environment variable {variable} instead; it is never kept in a file."
+            ),
+        }
+    }
+}
+
 /// The keys of all providers. Cheap to clone: clones share what was found.
 #[derive(Debug, Clone)]
 pub struct Keys {

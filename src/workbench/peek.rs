@@ -1,11 +1,12 @@
 //! What would be sent, made by the same function that sends it.
 //!
 //! Nothing is sent from here, and no key is needed. What is compared with is the request that opened the last turn of the conversation, as it really
-//! went out; it is kept in memory alone.
+//! went out; where that is not kept, it is made again, and said to be so.
 
 mod view;
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
@@ -13,10 +14,12 @@ use serde_json::Value;
 use crate::agent::first_request;
 use crate::domain::conversation::{Failure, FailureKind, ReadTo};
 use crate::domain::ids::{SessionId, TurnId};
-use crate::domain::passage::count_words;
+use crate::domain::passage::{count_words, sha256_hex};
 use crate::providers::plain::{Part, parts};
 use crate::providers::wire::Protocol;
 use crate::providers::{BoxFuture, Carried, Item, Noted, Sending, Witness, tokens};
+use crate::store::provenance::Record;
+use crate::store::sessions;
 use crate::tools::Registry;
 
 use super::money::Estimate;
@@ -58,19 +61,27 @@ pub struct Peek {
     pub besides: Option<String>,
     /// What the author should know of how it goes: who chose where, and which earlier turns are left out.
     pub notices: Vec<String>,
-    /// The body to compare with: the one that opened the last turn of this conversation, if it was sent in this run of the program.
+    /// The body to compare with: the one that opened the last turn of this conversation. Only [`Workbench::peek_since`] looks for it.
     pub previous: Option<Value>,
-    /// Whether `previous` was not kept, but made again from the conversation and the book as they are now.
+    /// Whether `previous` was not kept, but made again from the conversation, the settings and the book as they are now.
     pub is_rebuilt: bool,
+    /// Whether the last turn had other instructions, where `previous` was made again: the record has their hash.
+    pub had_other_instructions: bool,
 }
 
 impl Workbench {
-    /// Builds the request for `ask` without sending it, like [`Workbench::peek`], and to compare with it that of the last question of its conversation, made again
-    /// with what is open now: what was really sent then is on no disk.
+    /// Builds the request for `ask` without sending it, like [`Workbench::peek`], and finds the one to compare it with: that which opened the last turn of
+    /// the conversation, as it was sent. Where it is not kept, or nothing was sent then, it is made again with what is open now.
     pub fn peek_since(&self, ask: &Ask, format: Option<&str>) -> Result<Peek, Failure> {
         let peek = self.peek(ask, format)?;
         let last = ask.session.as_ref().and_then(|session| self.turns(session).pop());
-        let Some(last) = last else { return Ok(peek) };
+        let (Some(session), Some(last)) = (&ask.session, last) else { return Ok(peek) };
+        let kept = self.inner.opened.last(session).or_else(|| sessions::opening(self.root(), session));
+        let sent = kept.filter(|(turn, _)| *turn == last.id);
+        if let Some(body) = sent.and_then(|(_, body)| serde_json::from_str(&body).ok()) {
+            return Ok(Peek { previous: Some(body), ..peek });
+        }
+        let turn = last.id.clone();
         let before = Ask {
             question: last.question,
             persona: Some(last.persona),
@@ -78,7 +89,23 @@ impl Workbench {
             selection: None,
             ..ask.clone()
         };
-        Ok(Peek { previous: Some(self.peek(&before, format)?.body), is_rebuilt: true, ..peek })
+        let rebuilt = self.peek(&before, format)?;
+        let was = self.prompt_hash_of(&turn);
+        Ok(Peek {
+            previous: Some(rebuilt.body),
+            is_rebuilt: true,
+            had_other_instructions: was.is_some_and(|was| was != sha256_hex(&rebuilt.instructions)),
+            ..peek
+        })
+    }
+
+    /// The hash of the instructions that a turn had, as it was recorded.
+    fn prompt_hash_of(&self, turn: &TurnId) -> Option<String> {
+        let records = self.ledger().records().unwrap_or_default();
+        records.into_iter().rev().find_map(|(_, record)| match record {
+            Record::Turn(record) if record.turn == *turn => Some(record.prompt_hash),
+            _ => None,
+        })
     }
 
     /// Builds the request for `ask` without sending it. Needs no key. `format` asks for another wire than the provider's own, by its name.
@@ -103,7 +130,6 @@ impl Workbench {
             Some(wire) => wire.wire().body(&request, &self.remote(&name, &setup.model)?.abilities()),
             None => setup.provider.body(&request),
         };
-        let previous = ask.session.as_ref().and_then(|session| self.inner.opened.last(session));
         let estimate = self.estimate(&setup, &request, &body);
         let remembered = tokens::remembered(&request, &body);
         let fresh = request.items.get(request.fresh..).unwrap_or_default();
@@ -117,8 +143,9 @@ impl Workbench {
             tier: request.options.service_tier.clone(),
             estimate,
             remembered,
-            previous,
+            previous: None,
             is_rebuilt: false,
+            had_other_instructions: false,
             destination,
             // The offline reader takes the question alone.
             input: input(&body).unwrap_or_else(|| format!("User: {}", setup.question)),
@@ -149,7 +176,7 @@ fn offered(registry: &Registry, body: &Value) -> Vec<String> {
     names
 }
 
-/// The bodies that opened the last turn of each conversation, in memory.
+/// The bodies that opened the last turn of each conversation that something was asked in.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Opened(Arc<Mutex<Bodies>>);
 
@@ -157,7 +184,7 @@ pub(super) struct Opened(Arc<Mutex<Bodies>>);
 struct Bodies {
     /// Turns that have begun and have sent nothing yet.
     begun: HashMap<TurnId, SessionId>,
-    last: HashMap<SessionId, String>,
+    last: HashMap<SessionId, (TurnId, String)>,
 }
 
 impl Opened {
@@ -166,13 +193,13 @@ impl Opened {
         self.bodies().begun.insert(turn.clone(), session.clone());
     }
 
-    /// Returns a witness that keeps the first body of a turn before `witness` notes it.
-    pub(super) fn watch(&self, turn: &TurnId, witness: Arc<dyn Witness>) -> Arc<dyn Witness> {
-        Arc::new(Watch { turn: turn.clone(), opened: self.clone(), witness })
+    /// Returns a witness that keeps the first body of a turn before `witness` notes it, in the book in `root` too.
+    pub(super) fn watch(&self, root: &Path, turn: &TurnId, witness: Arc<dyn Witness>) -> Arc<dyn Witness> {
+        Arc::new(Watch { root: root.to_owned(), turn: turn.clone(), opened: self.clone(), witness })
     }
 
-    fn last(&self, session: &SessionId) -> Option<Value> {
-        serde_json::from_str(self.bodies().last.get(session)?).ok()
+    fn last(&self, session: &SessionId) -> Option<(TurnId, String)> {
+        self.bodies().last.get(session).cloned()
     }
 
     fn bodies(&self) -> std::sync::MutexGuard<'_, Bodies> {
@@ -181,6 +208,7 @@ impl Opened {
 }
 
 struct Watch {
+    root: PathBuf,
     turn: TurnId,
     opened: Opened,
     witness: Arc<dyn Witness>,
@@ -188,14 +216,18 @@ struct Watch {
 
 impl Witness for Watch {
     fn sending<'a>(&'a self, sending: Sending<'a>) -> BoxFuture<'a, Result<Noted, Failure>> {
-        let mut bodies = self.opened.bodies();
-        if matches!(sending.of, Carried::Conversation(_))
-            && let Some(session) = bodies.begun.remove(&self.turn)
-        {
-            bodies.last.insert(session, sending.body.to_owned());
-        }
-        drop(bodies);
-        self.witness.sending(sending)
+        let is_turn = matches!(sending.of, Carried::Conversation(_));
+        let session = is_turn.then(|| self.opened.bodies().begun.remove(&self.turn)).flatten();
+        let Some(session) = session else { return self.witness.sending(sending) };
+        let (turn, body) = (self.turn.clone(), sending.body.to_owned());
+        self.opened.bodies().last.insert(session.clone(), (turn.clone(), body.clone()));
+        let root = self.root.clone();
+        Box::pin(async move {
+            let keeps = move || sessions::keep_opening(&root, &session, &turn, &body);
+            // Where it can't be kept it is made again when it is asked for.
+            let (_, noted) = tokio::join!(tokio::task::spawn_blocking(keeps), self.witness.sending(sending));
+            noted
+        })
     }
 
     fn close(&self) {

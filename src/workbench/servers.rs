@@ -1,7 +1,7 @@
 //! Providers as an author meets them: which are there, which have a key, what listens on this machine, and whether one works.
 //!
 //! Looking opens connections to this machine alone, and closes them at once. Only [`Workbench::check_provider`] asks a model, with a few words that are no
-//! one's prose. What it sends is in the ledger; looking sends nothing, so that there is nothing to note.
+//! one's prose. What it sends is in the ledger, and the budget is asked before; looking sends nothing, so that there is nothing to note.
 
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
@@ -12,9 +12,12 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::conversation::{Failure, FailureKind, Usage};
+use crate::domain::ids::TurnId;
 use crate::providers::presets;
 use crate::providers::wire::Protocol;
-use crate::providers::{Event, Exchange, Item, Options, Provider, Receipts, Request, ToolChoice, Witness};
+use crate::providers::{
+    Event, Exchange, Item, Options, Provider, Receipts, Request, ToolChoice, Witness, tokens,
+};
 
 use super::Workbench;
 use super::keys::KeyStatus;
@@ -119,7 +122,7 @@ fn listens(ip: IpAddr, port: u16) -> bool {
 }
 
 /// Whether something listens at an address on this machine; `None`: it is not on this machine.
-fn listens_near(address: &str) -> Option<bool> {
+pub(super) fn listens_near(address: &str) -> Option<bool> {
     let host = host_of(address).filter(|host| is_loopback(host))?;
     let ip = host.parse().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let authority = address.split_once("://")?.1.split('/').next()?;
@@ -162,16 +165,7 @@ impl Workbench {
         let has_key = key.as_ref().is_some_and(|key| matches!(key.source, "environment" | "keychain"));
         let model = Some(self.model_of(name, None).value).filter(|model| !model.is_empty());
         let listens = address.as_deref().and_then(listens_near);
-        let missing = match (&preset, &address) {
-            (None, _) => None,
-            (Some(preset), None) => preset.server().err().map(|failure| failure.hint),
-            (Some(preset), Some(_)) if listens == Some(false) => Some(format!("Start {}.", preset.title)),
-            _ if needs_key && !has_key => {
-                Some(format!("`scritorio keys set {name}`, or the variable {}.", self.keys().variable(name)))
-            }
-            _ if model.is_none() => Some(format!("Choose a model: `scritorio models --provider {name}`.")),
-            _ => None,
-        };
+        let missing = self.missing(name, has_key, listens);
         ProviderRow {
             title: preset
                 .as_ref()
@@ -190,6 +184,25 @@ impl Workbench {
         }
     }
 
+    /// What to do next to use a provider, where something is missing; `listens` says whether it does, where it is on this machine.
+    pub(super) fn missing(&self, name: &str, has_key: bool, listens: Option<bool>) -> Option<String> {
+        let preset = self.preset(name).ok().filter(|_| name != OFFLINE)?;
+        if let Err(failure) = preset.server() {
+            return Some(failure.hint);
+        }
+        if listens == Some(false) {
+            return Some(format!("Start {}.", preset.title));
+        }
+        if preset.needs_key && !has_key {
+            return Some(format!(
+                "`scritorio keys set {name}`, or the variable {}.",
+                self.keys().variable(name)
+            ));
+        }
+        let has_model = !self.model_of(name, None).value.is_empty();
+        (!has_model).then(|| format!("Choose a model: `scritorio models --provider {name}`."))
+    }
+
     /// Where a key is, without asking the keychain for one that was never put there.
     fn key_row(&self, name: &str) -> KeyStatus {
         if self.keys().is_likely(name) {
@@ -203,7 +216,8 @@ impl Workbench {
         }
     }
 
-    /// Asks a provider's model for a few tokens, with one tool on offer. The error is for a provider that can't even be asked; what its server says is in the check.
+    /// Asks a provider's model for a few tokens, with one tool on offer. The error is for a provider that can't even be asked, or that the budget
+    /// does not let be asked; what its server says is in the check.
     pub fn check_provider(&self, name: &str) -> Result<Check, Failure> {
         if name == OFFLINE {
             return Err(Failure {
@@ -223,6 +237,9 @@ impl Workbench {
                 hint: format!("Choose one: `scritorio models --provider {name}` lists them."),
             });
         }
+        let purse = self.purse(&TurnId::mint(), name, &model, None);
+        let may_send = |request: &Request| purse.allow(request, tokens::of_request(request));
+        may_send(&check_request(&model, true))?;
         // Whatever it refused once: this asks how it is now.
         self.unlearn(name, None);
         let remote = self.remote(name, &model)?;
@@ -235,6 +252,7 @@ impl Workbench {
         if result.is_err() && !request.tools.is_empty() && !remote.tools() {
             // Only the tool was refused: whether it answers without is still to be seen.
             request = check_request(&model, false);
+            may_send(&request)?;
             began = Instant::now();
             (result, events) = wait(heard(remote.as_ref(), &request, &witness, began))?;
         }

@@ -4,6 +4,7 @@
 //! author said "for ever".
 
 mod find;
+pub(super) mod going_on;
 mod transcript;
 
 use std::io;
@@ -18,6 +19,7 @@ use super::out_file::{self, OutError};
 
 pub use crate::store::sessions::{Origin, Summary};
 pub use find::{Part, Passage};
+pub use going_on::Resumed;
 pub use transcript::{Format, Transcript, proposal_json};
 
 /// Most conversations that an ambiguous name lists.
@@ -43,9 +45,9 @@ pub enum SessionError {
         /// The first few ids that begin so.
         found: Vec<String>,
     },
-    /// It has no such message.
-    #[error("the conversation {session} has no message {number}; it has {questions}")]
-    NoMessage {
+    /// It has no such question.
+    #[error("the conversation {session} has no question {number}; it has {}", count_of(*.questions))]
+    NoQuestion {
         /// Which conversation.
         session: SessionId,
         /// The number that was given.
@@ -53,6 +55,12 @@ pub enum SessionError {
         /// How many questions it has.
         questions: usize,
     },
+    /// A later version of this program wrote all of it.
+    #[error("the conversation {0} was written by a later version of Scritorio")]
+    Later(SessionId),
+    /// There is nothing in its file but damage.
+    #[error("nothing of the conversation {0} can be read: its file is damaged")]
+    Damaged(SessionId),
     /// A name has to have a letter in it.
     #[error("the name is empty")]
     NoTitle,
@@ -136,6 +144,7 @@ impl Workbench {
         after: Option<&TurnId>,
         title: Option<&str>,
     ) -> Result<Summary, SessionError> {
+        self.readable(session)?;
         let title = match title.filter(|title| !title.trim().is_empty()) {
             Some(title) => title.to_owned(),
             None => forked_title(&self.conversation(session)?.title),
@@ -147,9 +156,9 @@ impl Workbench {
 
     /// Returns the turn that a number means: questions are counted from 1.
     pub fn turn_numbered(&self, session: &SessionId, number: usize) -> Result<TurnId, SessionError> {
-        let turns = self.turns(session);
+        let turns = self.readable(session)?.turns;
         let turn = number.checked_sub(1).and_then(|at| turns.get(at));
-        turn.map(|turn| turn.id.clone()).ok_or_else(|| SessionError::NoMessage {
+        turn.map(|kept| kept.turn.id.clone()).ok_or_else(|| SessionError::NoQuestion {
             session: session.clone(),
             number,
             questions: turns.len(),
@@ -202,6 +211,13 @@ fn one_of(name: &str, ids: impl Iterator<Item = SessionId>) -> Result<SessionId,
             given: name.to_owned(),
             found: found.iter().take(NAMED).map(ToString::to_string).collect(),
         }),
+    }
+}
+
+fn count_of(questions: usize) -> String {
+    match questions {
+        1 => "1 question".to_owned(),
+        n => format!("{n} questions, counted from 1"),
     }
 }
 

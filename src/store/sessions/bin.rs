@@ -43,6 +43,7 @@ pub fn restore(root: &Path, session: &SessionId) -> io::Result<()> {
 pub fn delete_for_ever(root: &Path, session: &SessionId) -> io::Result<()> {
     let file = path(root, session)?;
     let file = if file.is_file() { file } else { in_bin(root, session)? };
+    super::opening::forget_opening(root, session)?;
     atomic::remove(&file)
 }
 

@@ -17,12 +17,12 @@ use crate::domain::ids::{SessionId, TurnId};
 use crate::store::jsonl::{self, Parsed};
 use crate::store::{atomic, home};
 
-use super::{FOLDER, Link, Origin, one_line, path, staying};
+use super::{FOLDER, Link, Origin, one_line, paid, path, staying};
 
 const CACHE: &str = "cache/sessions.json";
 
 /// Version of the cache. Another one is not read.
-const CACHE_VERSION: u32 = 2;
+const CACHE_VERSION: u32 = 3;
 
 /// Longest name that is made of a first question, in characters.
 const SHORT: usize = 64;
@@ -52,7 +52,8 @@ pub struct Summary {
     pub providers: Vec<String>,
     /// Models that answered, in order.
     pub models: Vec<String>,
-    /// Tokens and cost of everything in it, also of turns that others took the place of.
+    /// Tokens and cost of everything that was asked in it, also of turns that others took the place of. What a fork has copied was paid for in the
+    /// other conversation.
     pub usage: Usage,
     /// Lines that could not be read.
     pub skipped: usize,
@@ -187,7 +188,7 @@ fn summary_of(file: &File, glimpse: &Glimpse<'_>) -> Summary {
     let title = glimpse.title.as_deref().filter(|title| !title.is_empty());
     let started_at = first.map(|turn| turn.asked_at.to_string());
     let modified = || file.modified.and_then(|at| jiff::Timestamp::try_from(at).ok());
-    let usage = glimpse.turns.iter().map(|turn| turn.usage).sum();
+    let usage = paid(glimpse.turns.iter().map(|turn| (&*turn.id, turn.usage)), glimpse.origin.as_ref());
     Summary {
         session: file.session.clone(),
         named: title.is_some(),
@@ -439,6 +440,7 @@ mod tests {
         rename(root.path(), &here, "Who is Ilse?").unwrap();
         let one = &list(root.path()).unwrap()[0];
         assert_eq!((one.title.as_str(), one.named), ("Who is Ilse?", true));
+        assert_eq!(one.usage, read(root.path(), &here).unwrap().usage);
         let forked = fork(root.path(), &here, None, "Copy").unwrap();
         let all = list(root.path()).unwrap();
         let forked = all.iter().find(|s| s.session == forked).unwrap();

@@ -8,7 +8,6 @@ use ratatui::text::{Line, Span};
 
 use crate::domain::passage::count_words;
 use crate::domain::price::{cost_in_words, dollars};
-use crate::domain::usage::Usage;
 use crate::workbench::money::{Month, Standing};
 use crate::workbench::{Member, read_to};
 
@@ -242,9 +241,9 @@ fn status_ways(app: &App) -> Vec<Vec<String>> {
         names.extend(so_far(app, turn));
         return from_each(&names);
     }
-    let here: Usage = app.chat.turns.iter().map(|turn| turn.usage).sum();
+    let here = &app.chat.used;
     let here = match (here.unknown(), here.known()) {
-        (0, known) if known > 0.0 => cost_in_words(&here).map(|cost| format!("{cost} here")),
+        (0, known) if known > 0.0 => cost_in_words(here).map(|cost| format!("{cost} here")),
         (0, _) => None,
         (unknown, known) => Some(format!("at least {} here, {unknown} unknown", dollars(known))),
     };

@@ -10,10 +10,7 @@ pub(in crate::tui) fn open(peek: &Peek) -> Popup {
     let title = if peek.is_sent { "What would be sent" } else { "What would be sent: nothing" };
     let changes = match peek.changes() {
         Some(changes) => changes,
-        None => {
-            "Nothing to compare with: in this run of the program nothing was sent in this conversation yet."
-                .to_owned()
-        }
+        None => "Nothing to compare with: nothing was asked in this conversation yet.".to_owned(),
     };
     let compared = TextPopup::plain("Changed since the last turn", &changes);
     let shown = TextPopup::plain(title, &peek.text()).copies(peek.pretty());
@@ -37,5 +34,13 @@ mod tests {
         assert!(body.get("question").is_some() && copied.starts_with("{\n"), "{copied}");
         author.key(KeyCode::Char('d'));
         author.sees_words("Nothing to compare with");
+    }
+    #[test]
+    fn after_a_restart_there_is_something_to_compare_with() {
+        let mut author = Author::at(120, 40);
+        author.asks("Who is Adrian?");
+        author.control('o');
+        author.key(KeyCode::Char('d'));
+        author.sees_words("Compared with the request of the last question, made again");
     }
 }

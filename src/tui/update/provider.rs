@@ -36,7 +36,10 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             vec![]
         }
         Msg::Models(Err(failure)) => {
-            app.tell(Notice::problem(format!("{} {}", failure.message, failure.hint)));
+            app.notice.take_if(|(notice, _)| notice.tone == Tone::Wait);
+            // Longer than the status row, and the hint is what she needs.
+            let words = format!("{}\n\n{}", failure.message, failure.hint);
+            app.popups.push(popups::Popup::text("The models can't be listed", &words));
             vec![]
         }
         Msg::OwnModels(models) => {

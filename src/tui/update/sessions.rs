@@ -1,14 +1,14 @@
 //! Conversations: opening one, and what the author wants done with them.
 
 use crate::domain::ids::SessionId;
-use crate::workbench::Finished;
+use crate::workbench::Ask;
 
 use super::super::app::App;
 use super::super::chat::Chat;
 use super::super::conversation::TurnView;
 use super::super::effect::Effect;
 use super::super::layout::Pane;
-use super::super::msg::{Msg, Notice, SessionVerb};
+use super::super::msg::{Msg, Notice, Opened, SessionVerb};
 use super::super::popups::Popup;
 use super::super::popups::conversations::ConversationsPopup;
 use super::{commands, update as happen};
@@ -36,7 +36,8 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             commands::focus(app, Pane::Chat);
             vec![Effect::ReadConversation(Some(session))]
         }
-        Msg::Conversation(session, turns, unchecked) => opened(app, session, turns, unchecked),
+        Msg::Conversation(conversation) => opened(app, *conversation),
+        Msg::CantGoOn(session, why, asked) => stranded(app, &session, &why, asked.map(|ask| *ask)),
         Msg::QuotesChecked(session, checked) if app.chat.session.as_ref() == Some(&session) => {
             for (id, grounded) in checked {
                 if let Some(turn) = app.chat.turn_mut(&id) {
@@ -134,8 +135,42 @@ pub(super) fn leave(app: &mut App) {
     app.chat.set_typed(&typed);
 }
 
+/// Starts a new conversation in place of one that can't be gone on with. What was typed, asked and selected stays, and nothing is sent.
+fn stranded(app: &mut App, session: &SessionId, why: &str, asked: Option<Ask>) -> Vec<Effect> {
+    let chosen = app.chat.wanted.take_if(|(wanted, _)| wanted == session).is_some();
+    let Some(ask) = asked else {
+        if !chosen && (app.chat.is_busy() || !app.chat.turns.is_empty()) {
+            return vec![];
+        }
+        let words = if chosen {
+            format!("{why}\n\nYou are where you were.")
+        } else {
+            format!("{why}\n\nIt was your last conversation. This is a new one.")
+        };
+        app.popups.push(Popup::text("This conversation can't be opened", &words));
+        return vec![];
+    };
+    let was_sent = std::mem::take(&mut app.chat.sending);
+    if was_sent {
+        let later = app.chat.take_typed();
+        let typed = [ask.question.as_str(), later.trim()].join("\n\n");
+        app.chat.set_typed(typed.trim());
+    }
+    let persona = ask.persona.unwrap_or_else(|| app.chat.persona.clone());
+    leave(app);
+    app.chat.persona = persona;
+    app.chat.chip = ask.selection;
+    let key = app.keymap.key_of("send").unwrap_or_default();
+    let words = format!(
+        "{why}\n\nNothing was sent. A new conversation has begun; your question stands in its input, and {key} sends it there."
+    );
+    app.popups.push(Popup::text("This conversation can't go on", &words));
+    vec![Effect::ListConversations]
+}
+
 /// Shows a conversation that was read.
-fn opened(app: &mut App, session: SessionId, turns: Vec<Finished>, unchecked: usize) -> Vec<Effect> {
+fn opened(app: &mut App, conversation: Opened) -> Vec<Effect> {
+    let Opened { session, turns, unchecked, usage, unread } = conversation;
     // The one that is read at the start never takes the place of what was asked meanwhile.
     let wanted = app.chat.wanted.take_if(|(wanted, _)| *wanted == session);
     if app.chat.is_busy() || !(wanted.is_some() || app.chat.turns.is_empty()) {
@@ -148,12 +183,16 @@ fn opened(app: &mut App, session: SessionId, turns: Vec<Finished>, unchecked: us
     chat.stored = true;
     chat.session = Some(session);
     chat.turns = turns.into_iter().map(TurnView::kept).collect();
+    chat.used = usage;
     chat.turns.iter_mut().take(unchecked).for_each(|turn| turn.unchecked = true);
     chat.aside.clear();
     chat.top = None;
     chat.at = None;
     chat.quote = None;
     chat.show = wanted.and_then(|(_, turn)| turn);
+    if let Some(words) = unread {
+        app.tell(Notice::hint(words));
+    }
     check_more(app)
 }
 

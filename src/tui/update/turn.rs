@@ -86,6 +86,7 @@ fn finished_turn(app: &mut App, finished: Finished) -> Vec<Effect> {
     let id = finished.turn.id.clone();
     if app.chat.running.as_ref() == Some(&id) {
         app.chat.running = None;
+        app.chat.used = app.chat.used + finished.turn.usage;
     }
     let quick = app.chat.asked_at.is_some_and(|at| app.now.duration_since(at) < READING);
     app.chat.from_start = quick && app.chat.top.is_none();

@@ -7,10 +7,10 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::agent::grounding::{Grounded, hide_markers};
 use crate::domain::conversation::Turn;
 use crate::domain::ids::{BookPath, SessionId, TurnId};
-use crate::workbench::{Finished, Format, SessionError, Summary, Workbench};
+use crate::workbench::{Ask, Finished, Format, Resumed, SessionError, Summary, Workbench};
 
 use super::super::effect::Effect;
-use super::super::msg::{Msg, Notice, SessionVerb};
+use super::super::msg::{Msg, Notice, Opened, SessionVerb};
 use super::super::popups::Popup;
 use super::super::popups::chooser::{Chooser, Item};
 use super::super::when::day;
@@ -38,8 +38,10 @@ pub(super) fn done(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>
         }
         Effect::ReadConversation(session) => {
             let session = session.or_else(|| bench.last_session())?;
-            let (turns, unchecked) = conversation(bench, &session);
-            Msg::Conversation(session, turns, unchecked)
+            match bench.resume(&session) {
+                Ok(resumed) => Msg::Conversation(Box::new(conversation(bench, session, resumed))),
+                Err(error) => Msg::CantGoOn(session, why_not(&error), None),
+            }
         }
         Effect::CheckQuotes(session, turns) => {
             let check =
@@ -51,9 +53,9 @@ pub(super) fn done(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>
 }
 
 /// Reads an earlier conversation. The quotes of its last turns are checked against the book as it is now; of a long one the others are shown
-/// before that. Returns how many those are.
-fn conversation(bench: &Workbench, session: &SessionId) -> (Vec<Finished>, usize) {
-    let turns = bench.turns(session);
+/// before that.
+fn conversation(bench: &Workbench, session: SessionId, resumed: Resumed) -> Opened {
+    let Resumed { turns, usage, unread } = resumed;
     let unchecked = turns.len().saturating_sub(CHECKED);
     let kept = |(at, turn): (usize, Turn)| {
         let grounded = if at < unchecked {
@@ -63,7 +65,25 @@ fn conversation(bench: &Workbench, session: &SessionId) -> (Vec<Finished>, usize
         };
         Finished { session: session.clone(), turn, grounded, not_kept: None }
     };
-    (turns.into_iter().enumerate().map(kept).collect(), unchecked)
+    let turns = turns.into_iter().enumerate().map(kept).collect();
+    Opened { session, turns, unchecked, usage, unread }
+}
+
+/// Returns what is to be told where a question can't be asked, since its conversation can't be gone on with; `None`: it was something else.
+pub(super) fn stranded(bench: &Workbench, ask: &Ask) -> Option<Msg> {
+    let session = ask.session.as_ref()?;
+    let error = bench.resume(session).err()?;
+    Some(Msg::CantGoOn(session.clone(), why_not(&error), Some(Box::new(ask.clone()))))
+}
+
+/// Why a conversation can't be gone on with, and what to do.
+fn why_not(error: &SessionError) -> String {
+    match error {
+        SessionError::Unknown(_) => "This conversation is not there any more: somebody has deleted it. \"Bring a deleted conversation back\" in the palette may bring it back.".to_owned(),
+        SessionError::Later(_) => "This conversation was written by a later version of Scritorio. Update Scritorio to go on with it; its file stays as it is.".to_owned(),
+        SessionError::Damaged(_) => "Nothing of this conversation can be read: its file is damaged, and stays as it is.".to_owned(),
+        other => sentence(other),
+    }
 }
 
 /// Offers the deleted conversations.

@@ -12,9 +12,11 @@ use crate::providers::tokens;
 
 use super::Peek;
 
+const INSTRUCTIONS: &str = "Instructions";
+
 /// The parts of a body that have a place of their own in the view; a wire calls them by one name or the other.
 const PARTS: [(&str, &[&str]); 3] =
-    [("Instructions", &["instructions", "system"]), ("Input", &["input", "messages"]), ("Tools", &["tools"])];
+    [(INSTRUCTIONS, &["instructions", "system"]), ("Input", &["input", "messages"]), ("Tools", &["tools"])];
 
 impl Peek {
     /// Renders everything that would be sent.
@@ -55,11 +57,15 @@ impl Peek {
     pub fn changes(&self) -> Option<String> {
         let previous = self.previous.as_ref()?;
         let mut out = String::from(if self.is_rebuilt {
-            "Compared with the request of the last question, as it would be sent now.\n"
+            "Compared with the request of the last question, made again with the settings and the book of now: what was sent then, if anything, is not kept.\n"
         } else {
-            "Compared with the request that opened the last turn.\n"
+            "Compared with the request that opened the last turn, as it was sent.\n"
         });
         let mut compare = |title: &str, old: &str, new: &str| {
+            if old == new && title == INSTRUCTIONS && self.had_other_instructions {
+                let _ = writeln!(out, "\n== {title}: changed since, and what they were is not kept");
+                return;
+            }
             if old == new {
                 let _ = writeln!(out, "\n== {title}: the same");
                 return;
@@ -286,7 +292,7 @@ mod tests {
         assert_eq!(sent.changes(), None);
         let turn = TurnId::mint();
         bench.inner.opened.begin(&turn, &session);
-        let witness = bench.inner.opened.watch(&turn, std::sync::Arc::new(()));
+        let witness = bench.inner.opened.watch(bench.root(), &turn, std::sync::Arc::new(()));
         // The real path: nobody listens there, but the body was about to go.
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let client = Client::new(Timeouts::default()).unwrap();
@@ -302,7 +308,10 @@ mod tests {
             crate::providers::Exchange { request: &request, out, cancel, witness: witness.as_ref() };
         crate::providers::Provider::stream(&provider, exchange).await.unwrap_err();
         let mut now = sent.clone();
-        now.previous = bench.inner.opened.last(&session);
+        let (of, body) = bench.inner.opened.last(&session).unwrap();
+        assert_eq!(crate::store::sessions::opening(bench.root(), &session), Some((of.clone(), body.clone())));
+        assert_eq!(of, turn);
+        now.previous = serde_json::from_str(&body).ok();
         let same = now.changes().unwrap();
         assert!(!same.contains("changed"), "{same}");
         now.body["input"] = json!("User: Who is\nAdrian?");

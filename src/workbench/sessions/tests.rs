@@ -112,7 +112,9 @@ fn a_fork_goes_its_own_way() {
     assert_eq!(author.bench.turn_numbered(&session, 1).unwrap(), first.id);
     for number in [0, 3] {
         let refused = author.bench.turn_numbered(&session, number).unwrap_err();
-        assert!(matches!(refused, SessionError::NoMessage { questions: 2, .. }), "{refused}");
+        assert!(matches!(refused, SessionError::NoQuestion { questions: 2, .. }), "{refused}");
+        let said = refused.to_string();
+        assert!(said.contains(&format!("has no question {number}; it has 2 questions")), "{said}");
     }
     assert_eq!(author.bench.last_session(), Some(fork.session));
 }
@@ -212,4 +214,89 @@ fn forks_of_forks_are_counted() {
     assert_eq!(forked_title("A (fork)"), "A (fork 2)");
     assert_eq!(forked_title("A (fork 9)"), "A (fork 10)");
     assert_eq!(forked_title("A (forks)"), "A (forks) (fork)");
+}
+
+const LATER: &str = "{\"v\":2,\"id\":\"t-9\",\"event\":\"sung\"}\n";
+
+impl Author {
+    fn file(&self, session: &SessionId) -> std::path::PathBuf {
+        self.bench.root().join(format!(".scritorio/sessions/{session}.jsonl"))
+    }
+
+    fn refused(&self, session: &SessionId) -> crate::domain::conversation::Failure {
+        let ask = Ask { question: "x".into(), session: Some(session.clone()), ..Ask::default() };
+        let Err(refused) = self.bench.prepare(&ask) else { panic!("it was asked") };
+        refused
+    }
+}
+
+#[test]
+fn a_conversation_that_nobody_here_can_read_is_refused_with_its_reason() {
+    let author = Author::new();
+    let (session, _) = author.asks(None, "Who is Mira Okafor?", None);
+    let file = author.file(&session);
+    fs::write(&file, LATER.repeat(4)).unwrap();
+    let refused = author.refused(&session);
+    assert!(refused.message.contains("was written by a later version of Scritorio"), "{refused:?}");
+    assert!(refused.hint.starts_with("Update Scritorio"), "{refused:?}");
+    assert!(matches!(author.bench.resume(&session), Err(SessionError::Later(_))));
+    fs::write(&file, "{torn\n").unwrap();
+    assert!(author.refused(&session).message.contains("its file is damaged"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{torn\n", "it stays as it is");
+    fs::remove_file(&file).unwrap();
+    assert!(author.refused(&session).message.contains("This book has no conversation"));
+    // A folder in its place is no conversation either.
+    fs::create_dir(&file).unwrap();
+    assert!(author.refused(&session).message.contains("no conversation"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_conversation_that_may_not_be_read_is_no_empty_one() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let author = Author::new();
+    let (session, _) = author.asks(None, "Who is Mira Okafor?", None);
+    let file = author.file(&session);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o0)).unwrap();
+    if fs::read(&file).is_ok() {
+        // Whoever may do everything may read it, too.
+        return;
+    }
+    let refused = author.refused(&session);
+    assert!(refused.message.contains("can't be read: "), "{refused:?}");
+}
+
+#[test]
+fn turns_that_a_later_version_wrote_are_missed_aloud_and_once() {
+    let author = Author::new();
+    let (session, _) = author.asks(None, "Who is Mira Okafor?", None);
+    let file = author.file(&session);
+    let two_later = fs::read_to_string(&file).unwrap() + LATER + LATER + "{\"v\":1,\"torn";
+    fs::write(&file, two_later).unwrap();
+    let (_, turn) = author.asks(Some(&session), "And now?", None);
+    let told = "2 lines of this conversation are of a later version of Scritorio: kept, not shown, not sent. 1 line of this conversation is cut off or damaged: kept, not shown, not sent.";
+    assert_eq!(turn.notices, [told]);
+    assert_eq!(author.bench.resume(&session).unwrap().unread.as_deref(), Some(told));
+    let (_, turn) = author.asks(Some(&session), "And then?", None);
+    assert!(turn.notices.is_empty(), "it was said: {:?}", turn.notices);
+    let more = fs::read_to_string(&file).unwrap() + LATER;
+    fs::write(&file, more).unwrap();
+    let (_, turn) = author.asks(Some(&session), "And at last?", None);
+    assert!(turn.notices[0].starts_with("3 lines"), "{:?}", turn.notices);
+}
+
+#[test]
+fn a_request_that_is_made_again_tells_of_other_instructions() {
+    let author = Author::new();
+    let (session, _) = author.asks(None, "Who is Mira Okafor?", None);
+    let ask = Ask { question: "And now?".into(), session: Some(session), ..Ask::default() };
+    let told = |bench: &Workbench| bench.peek_since(&ask, None).unwrap().changes().unwrap();
+    let same = told(&author.bench);
+    assert!(same.contains("made again") && !same.contains("changed since"), "{same}");
+    let settings = author.bench.root().join("scritorio.toml");
+    fs::write(&settings, "[board.developmental-editor]\nnotes = \"Mind the tides.\"\n").unwrap();
+    author.bench.refresh().unwrap();
+    let changed = told(&author.bench);
+    assert!(changed.contains("== Instructions: changed since, and what they were is not kept"), "{changed}");
 }

@@ -1,8 +1,11 @@
 //! What a model says, told apart while it streams: words, thoughts, and calls that it wrote down instead of making them.
 //!
-//! Thoughts are folded away: `<think>`, `<thought>` and `<thinking>` at the beginning or on a line of their own, also where the opening tag
-//! is missing because the server's template had written it already, and the channels of the Harmony format, whose tokens some servers let
+//! Thoughts are folded away: `<think>`, `<thought>` and `<thinking>` at the beginning, on a line of their own, or with a word right after them, also where the
+//! opening tag is missing because the server's template had written it already, and the channels of the Harmony format, whose tokens some servers let
 //! through; a message to `functions.NAME` among these is a call. A tag may be cut anywhere. Nothing is ever looked for twice, so that time is linear in the text.
+//!
+//! Words about a tag stay words, and so does what stands before a thought: all that was said becomes a thought only by a closing tag that nothing else explains. A
+//! tag after words that is never closed was none.
 //!
 //! Harmony: <https://github.com/openai/harmony>.
 
@@ -68,10 +71,20 @@ pub struct Speech {
     held: String,
     /// A thought was opened or closed before, so that no closing tag can mean all that came before.
     thought: bool,
+    /// A tag was a word, or thoughts come elsewhere: a closing tag among words is a word, too.
+    about_tags: bool,
     /// Something else than white space was said since the beginning or the last thought.
     begun: bool,
+    /// Words go on from earlier ones, so that white space before them counts.
+    goes_on: bool,
     /// The last word said did not end its line.
     within_line: bool,
+    /// White space was said last.
+    spaced: bool,
+    /// Words were said that are no thoughts.
+    spoken: bool,
+    /// An open tag after words, and all that followed it.
+    aside: String,
     /// The tool that a Harmony message goes to.
     tool: String,
 }
@@ -93,13 +106,28 @@ enum State {
 }
 
 impl Speech {
+    /// Begins a part of its own. `goes_on`: right after other words. `elsewhere`: the model's thoughts come in a field for that.
+    pub fn new(goes_on: bool, elsewhere: bool) -> Self {
+        let mut speech = Self { goes_on, ..Self::default() };
+        if elsewhere {
+            speech.thinks_elsewhere();
+        }
+        speech
+    }
+
+    /// The model's thoughts come in a field for that: no closing tag can mean what is said here.
+    pub fn thinks_elsewhere(&mut self) {
+        (self.thought, self.about_tags) = (true, true);
+    }
+
     /// Takes more of the text.
     pub fn push(&mut self, delta: &str, out: &mut Vec<Said>) {
         self.held.push_str(delta);
         while self.step(out) {}
     }
 
-    /// Ends the text. Half a tag and half a call are words, and so is a mark of the Harmony format that no head follows.
+    /// Ends the text. Half a tag and half a call are words, and so are a mark of the Harmony format that no head follows and what came after words and an
+    /// opening tag that was never closed.
     pub fn finish(&mut self, out: &mut Vec<Said>) {
         let rest = std::mem::take(&mut self.held);
         match self.state {
@@ -107,6 +135,10 @@ impl Speech {
             // What ends the message is often taken for the end of the answer, and not sent.
             State::ToTool(_) => self.tell_tool(&rest, out),
             State::Head if !is_half_head(&rest) => self.words(&rest, out),
+            State::Tagged if !self.aside.is_empty() => {
+                let aside = std::mem::take(&mut self.aside) + &rest;
+                self.words(&aside, out);
+            }
             State::Tagged | State::Channel | State::Head => {}
         }
         self.state = State::Words;
@@ -146,9 +178,16 @@ impl Speech {
             return true;
         };
         if OPENING.contains(mark) && self.begun && self.within_line {
-            // In the middle of a line it is a word about a tag.
-            self.held.remove(0);
-            self.words("<", out);
+            // In the middle of a line it is a word about a tag, unless a thought begins right behind it.
+            let Some(next) = self.held[mark.len()..].chars().next() else { return false };
+            if !(next.is_alphanumeric() || matches!(next, '\n' | '\r')) {
+                self.about_tags = true;
+                self.say_mark(mark, out);
+                return true;
+            }
+        }
+        if CLOSING.contains(mark) && self.begun && self.about_tags {
+            self.say_mark(mark, out);
             return true;
         }
         if *mark == START || *mark == CHANNEL {
@@ -156,15 +195,19 @@ impl Speech {
             self.state = State::Head;
             return true;
         }
-        self.held.drain(..mark.len());
+        let tag: String = self.held.drain(..mark.len()).collect();
         if OPENING.contains(mark) {
             (self.state, self.thought) = (State::Tagged, true);
+            if self.spoken {
+                self.aside = tag;
+            }
             out.push(Said::Thought);
         } else if CLOSING.contains(mark) {
             if !std::mem::replace(&mut self.thought, true) && self.begun {
                 out.extend([Said::Thought, Said::TakenBack]);
+                self.spoken = false;
+                self.pause();
             }
-            self.begun = false;
         } else if *mark == CALL {
             self.state = State::Call(0);
         }
@@ -174,24 +217,46 @@ impl Speech {
     fn step_thought(&mut self, ends: &[&str], out: &mut Vec<Said>) -> bool {
         let Some(at) = self.held.find('<') else {
             if !self.held.is_empty() {
-                self.held.clear();
+                self.think_aside(self.held.len());
                 out.push(Said::Thought);
             }
             return false;
         };
-        self.held.drain(..at);
+        self.think_aside(at);
         if let Some(end) = ends.iter().find(|end| begins_with(&self.held, end)) {
             if *end != START {
                 self.held.drain(..end.len());
             }
-            (self.state, self.begun) = (State::Words, false);
+            self.state = State::Words;
+            self.aside.clear();
+            self.pause();
             return true;
         }
         if ends.iter().any(|end| begins_with(end, &self.held)) {
             return false;
         }
-        self.held.remove(0);
+        self.think_aside(1);
         true
+    }
+
+    /// Takes so many bytes as a thought; they are kept where they may turn out to be words.
+    fn think_aside(&mut self, bytes: usize) {
+        let thought = self.held.drain(..bytes);
+        if !self.aside.is_empty() {
+            self.aside.extend(thought);
+        }
+    }
+
+    /// After a thought words begin anew, without white space, except right after others on the same line.
+    fn pause(&mut self) {
+        self.goes_on = self.begun && self.spoken && self.within_line && !self.spaced;
+        self.begun = false;
+    }
+
+    /// A mark among words is one of them.
+    fn say_mark(&mut self, mark: &str, out: &mut Vec<Said>) {
+        let words: String = self.held.drain(..mark.len()).collect();
+        self.words(&words, out);
     }
 
     fn step_head(&mut self, out: &mut Vec<Said>) -> bool {
@@ -276,12 +341,14 @@ impl Speech {
     }
 
     fn words(&mut self, words: &str, out: &mut Vec<Said>) {
-        let words = if self.begun { words } else { words.trim_start() };
+        let words = if self.begun || self.goes_on { words } else { words.trim_start() };
         if words.is_empty() {
             return;
         }
-        self.begun = true;
+        self.begun |= !words.trim_start().is_empty();
+        self.spoken |= self.begun;
         self.within_line = !words.ends_with(['\n', '\r']);
+        self.spaced = words.ends_with(char::is_whitespace);
         out.push(Said::Words(words.to_owned()));
     }
 }
@@ -399,6 +466,21 @@ mod tests {
             ("The tag <think> is a tag.", vec![words("The tag <think> is a tag.")]),
             ("1 < 2 <b> <|x", vec![words("1 < 2 <b> <|x")]),
             ("<think>never ends", vec![Thought]),
+            (
+                "One.\n<think>\nShe thinks <this>.\nTwo.</thi",
+                vec![words("One.\n"), Thought, words("<think>\nShe thinks <this>.\nTwo.</thi")],
+            ),
+            (
+                "<think>hm</think>One.\n<THINK>Two.",
+                vec![Thought, words("One.\n"), Thought, words("<THINK>Two.")],
+            ),
+            ("hm</think><think>never ends", vec![words("hm"), Thought, TakenBack, Thought]),
+            ("Between <think> and </think> tags.", vec![words("Between <think> and </think> tags.")]),
+            ("The `<think>` and `</think>` tags.", vec![words("The `<think>` and `</think>` tags.")]),
+            ("Write <think></think>, then <think>", vec![words("Write <think></think>, then <think>")]),
+            ("I look. <think>hm</think>She left.", vec![words("I look. "), Thought, words("She left.")]),
+            ("I look. <think>\nhm\n</think>\n\nSo.", vec![words("I look. "), Thought, words("So.")]),
+            ("I look.<think>hm</think>\n\nSo.", vec![words("I look."), Thought, words("\n\nSo.")]),
             ("Mira <thi", vec![words("Mira <thi")]),
             (
                 "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Mira.<|return|>",
@@ -421,6 +503,23 @@ mod tests {
             for size in [1, 2, 3, 7, 1000] {
                 assert_eq!(said(text, size), expected, "{text:?} in pieces of {size}");
             }
+        }
+    }
+
+    #[test]
+    fn where_thoughts_come_elsewhere_a_closing_tag_takes_nothing_back() {
+        for (text, expected) in [
+            ("He writes </think> on the wall.", "He writes </think> on the wall."),
+            ("\n</think>\n\nShe left.", "She left."),
+        ] {
+            let (mut speech, mut out) = (Speech::new(false, true), vec![]);
+            text.chars().for_each(|c| speech.push(&c.to_string(), &mut out));
+            speech.finish(&mut out);
+            let said: Option<String> = out
+                .into_iter()
+                .map(|said| if let Said::Words(words) = said { Some(words) } else { None })
+                .collect();
+            assert_eq!(said.as_deref(), Some(expected));
         }
     }
 

@@ -17,10 +17,14 @@ pub struct Voice {
     offered: Offered,
     speech: Speech,
     said: Vec<Said>,
-    /// What was shown of earlier messages.
+    /// What was shown of earlier parts.
     before: String,
-    /// What was shown of this message.
+    /// What was shown of this part, with the gap before it.
     now: String,
+    /// The next words begin a paragraph.
+    apart: bool,
+    /// Thoughts come in a field for that.
+    elsewhere: bool,
     /// Calls that were written as text: the tool, and its arguments.
     written: Vec<(String, String)>,
     thinking: bool,
@@ -36,14 +40,22 @@ impl Voice {
             said: vec![],
             before: String::new(),
             now: String::new(),
+            apart: false,
+            elsewhere: false,
             written: vec![],
             thinking: false,
             thought: false,
         }
     }
 
-    /// The model thinks.
+    /// The model thinks, in a field for that: no closing tag means what it says.
     pub fn think(&mut self, out: &mut Vec<Event>) {
+        self.elsewhere = true;
+        self.speech.thinks_elsewhere();
+        self.thinks(out);
+    }
+
+    fn thinks(&mut self, out: &mut Vec<Event>) {
         self.thought = true;
         if !std::mem::replace(&mut self.thinking, true) {
             out.push(Event::Reasoning);
@@ -73,21 +85,24 @@ impl Voice {
         }
     }
 
-    /// Ends a part of a message: half a tag is words, and a thought that was opened in it goes no further.
+    /// Ends a part of a message: half a tag is words, a thought that was opened in it goes no further, and the next part can't make thoughts of it. Words go on
+    /// where it ends.
     pub fn end_part(&mut self, out: &mut Vec<Event>) {
         self.speech.finish(&mut self.said);
         self.tell(out);
+        if !self.now.is_empty() {
+            self.before.push_str(&std::mem::take(&mut self.now));
+            self.apart = false;
+        }
+        let goes_on = !self.apart && !self.before.is_empty();
+        self.speech = Speech::new(goes_on, self.elsewhere);
     }
 
     /// Ends a message: the next begins a paragraph of its own, and can't make thoughts of this one.
     pub fn end_message(&mut self, out: &mut Vec<Event>) {
         self.end_part(out);
-        self.speech = Speech::default();
-        let now = std::mem::take(&mut self.now);
-        if !now.is_empty() {
-            self.gap();
-            self.before.push_str(&now);
-        }
+        self.apart = true;
+        self.speech = Speech::new(false, self.elsewhere);
     }
 
     /// Takes the calls that were written down, each as the events of a call. They count where the server reported none.
@@ -105,12 +120,6 @@ impl Voice {
         self.thought && self.before.is_empty() && self.now.is_empty()
     }
 
-    fn gap(&mut self) {
-        if !self.before.is_empty() {
-            self.before.push_str(GAP);
-        }
-    }
-
     fn tell(&mut self, out: &mut Vec<Event>) {
         for said in std::mem::take(&mut self.said) {
             match said {
@@ -118,11 +127,16 @@ impl Voice {
                     self.thinking = false;
                     self.show(words, out);
                 }
-                Said::Thought => self.think(out),
+                Said::Thought => {
+                    // What comes after a thought at the beginning of a part does not go on where the one before ended.
+                    self.apart |= self.now.is_empty();
+                    self.thinks(out);
+                }
                 Said::TakenBack => {
                     self.now.clear();
+                    self.apart = true;
                     out.push(Event::TakenBack);
-                    // Only the words of this message were thoughts.
+                    // Only the words of this part were thoughts.
                     if !self.before.is_empty() {
                         out.push(Event::Text(self.before.clone()));
                     }
@@ -141,7 +155,8 @@ impl Voice {
     }
 
     fn show(&mut self, words: String, out: &mut Vec<Event>) {
-        if self.now.is_empty() && !self.before.is_empty() {
+        if self.apart && self.now.is_empty() && !self.before.is_empty() {
+            self.now.push_str(GAP);
             out.push(Event::Text(GAP.into()));
         }
         self.now.push_str(&words);

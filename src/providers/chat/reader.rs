@@ -82,14 +82,14 @@ impl Chunks {
     }
 
     fn delta(&mut self, delta: &Value) {
-        for field in ["reasoning_content", "reasoning", "reasoning_text"] {
-            let Some(thought) = delta.get(field).and_then(Value::as_str).filter(|t| !t.is_empty()) else {
-                continue;
-            };
+        let text = |field: &str| delta.get(field).and_then(Value::as_str).filter(|t| !t.is_empty());
+        // Some servers send the same thought under two names.
+        if let Some(thought) = ["reasoning_content", "reasoning", "reasoning_text"].into_iter().find_map(text)
+        {
             self.answer.thought(thought);
-            if let (Some(thoughts), "reasoning_content") = (&mut self.thoughts, field) {
-                thoughts.push_str(thought);
-            }
+        }
+        if let (Some(thoughts), Some(thought)) = (&mut self.thoughts, text("reasoning_content")) {
+            thoughts.push_str(thought);
         }
         if let (Some(details), Some(pieces)) = (&mut self.details, delta.get("reasoning_details")) {
             details.take(pieces);
@@ -352,6 +352,8 @@ mod tests {
             );
         }
         assert_eq!(heard(&[parts, STOP]), ["Reasoning", "A", "finished None "]);
+        let twice = r#"{"choices":[{"delta":{"reasoning":"hm","reasoning_content":"hm"}}]}"#;
+        assert_eq!(heard(&[twice, &say("A"), STOP]), ["Reasoning", "Thought", "A", "finished None "]);
         assert_eq!(
             heard(&[&say("hm</think>"), &say("A"), STOP]),
             ["hm", "Reasoning", "TakenBack", "A", "finished None "]

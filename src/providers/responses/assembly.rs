@@ -28,6 +28,8 @@ pub struct Assembly {
     message: Message,
     /// Messages that ended because another began.
     unfinished: Vec<Message>,
+    /// The rest of such messages, which waits for the end of the one that is arriving.
+    late: Vec<String>,
     open: Vec<OpenCall>,
     /// Whole calls, and the items that came after the first of them, in order.
     held: Vec<Held>,
@@ -104,6 +106,7 @@ impl Assembly {
             voice: Voice::new(request),
             message: Message::default(),
             unfinished: vec![],
+            late: vec![],
             open: vec![],
             held: vec![],
             seen: Seen::default(),
@@ -232,7 +235,16 @@ impl Assembly {
         if !before.heard.is_empty() {
             self.unfinished.push(before);
         }
+        self.end_message();
+    }
+
+    /// Ends the message that is arriving, and says what came late of others, each as a paragraph.
+    fn end_message(&mut self) {
         self.voice.end_message(&mut self.events);
+        for rest in std::mem::take(&mut self.late) {
+            self.voice.words(&rest, &mut self.events);
+            self.voice.end_message(&mut self.events);
+        }
     }
 
     /// A message is whole: that is authoritative, but what was shown can't be taken back.
@@ -243,13 +255,29 @@ impl Assembly {
         let by_id = || self.unfinished.iter().position(|m| m.id.is_some() && m.id.as_deref() == id);
         let by_words = || self.unfinished.iter().position(|m| whole.starts_with(&m.heard));
         if let Some(at) = by_id().or_else(|| if is_this { None } else { by_words() }) {
-            self.unfinished.remove(at);
+            let mut pieces: String = self.unfinished[at..].iter().map(|m| m.heard.as_str()).collect();
+            pieces.push_str(heard);
+            if let Some(rest) = whole.strip_prefix(&pieces) {
+                // Nothing else was said meanwhile, or every delta had an id of its own.
+                self.unfinished.truncate(at);
+                self.message.heard.clear();
+                self.voice.words(rest, &mut self.events);
+                self.end_message();
+                return;
+            }
+            let begun = self.unfinished.remove(at);
+            if let Some(rest) = whole.strip_prefix(&begun.heard).filter(|rest| !rest.is_empty()) {
+                self.late.push(rest.to_owned());
+            }
+            if self.message.heard.is_empty() {
+                self.end_message();
+            }
             return;
         }
         if let Some(rest) = whole.strip_prefix(heard) {
             self.voice.words(rest, &mut self.events);
         }
-        self.voice.end_message(&mut self.events);
+        self.end_message();
         self.message = Message::default();
     }
 
@@ -340,7 +368,7 @@ impl Assembly {
         for at in self.seen.missing(output) {
             self.item_done(&output[at], Some(at as u64));
         }
-        self.voice.end_message(&mut self.events);
+        self.end_message();
         self.give_calls(incomplete);
         if let Some(tier) = str_of(response, "service_tier") {
             self.events.push(Event::Tier(tier.to_owned()));
@@ -529,6 +557,50 @@ mod tests {
             .filter_map(|e| if let Event::Call { call_id, .. } = e { Some(call_id.as_str()) } else { None })
             .collect();
         assert_eq!((begun, ids), (2, vec!["a", "b"]));
+    }
+
+    #[test]
+    fn the_rest_of_a_message_that_another_interrupted_is_said_once() {
+        let message = |id: &str, words: &str| json!({ "type": "message", "id": id, "content": [{ "type": "output_text", "text": words }] });
+        let begun = |id: &str| json!({ "type": "response.output_item.added", "item": { "type": "message", "id": id } });
+        let delta = |id: &str, words: &str| json!({ "type": "response.output_text.delta", "item_id": id, "delta": words });
+        let (one, two) = (message("m1", "One. And a half."), message("m2", "Two. More."));
+        let over = end(&[&one, &two]);
+        for (events, expected) in [
+            (
+                vec![
+                    delta("m1", "One."),
+                    begun("m2"),
+                    done(&one),
+                    delta("m2", "Two."),
+                    done(&two),
+                    over.clone(),
+                ],
+                "One.\n\nAnd a half.\n\nTwo. More.",
+            ),
+            (
+                vec![
+                    delta("m1", "One."),
+                    delta("m2", "Two."),
+                    done(&one),
+                    delta("m2", " More."),
+                    done(&two),
+                    over.clone(),
+                ],
+                "One.\n\nTwo. More.\n\nAnd a half.",
+            ),
+            (vec![delta("m1", "One."), delta("m2", "Two."), over], "One.\n\nTwo. More.\n\nAnd a half."),
+            (
+                vec![delta("a", "One."), delta("b", " And"), delta("c", " a"), done(&one), end(&[&one])],
+                "One.\n\nAnd\n\na half.",
+            ),
+        ] {
+            let words: String = heard(&events)
+                .into_iter()
+                .filter_map(|e| if let Event::Text(words) = e { Some(words) } else { None })
+                .collect();
+            assert_eq!(words, expected, "{events:?}");
+        }
     }
 
     #[test]

@@ -74,6 +74,10 @@ impl One {
         self.ids.iter().zip(&other.ids).any(|(id, other)| id.is_some() && id == other)
     }
 
+    fn has_another_id_than(&self, other: &Self) -> bool {
+        self.ids.iter().zip(&other.ids).any(|(id, other)| id.is_some() && other.is_some() && id != other)
+    }
+
     fn says_the_same_as(&self, other: &Self) -> bool {
         !self.content.is_null() && self.content == other.content
     }
@@ -89,8 +93,8 @@ impl One {
     /// Whether it is the same event once more.
     fn repeats(&self, other: &Self) -> bool {
         self.kind == other.kind
-            && self.ids[0].is_some()
-            && self.ids == other.ids
+            && self.has_the_id_of(other)
+            && !self.has_another_id_than(other)
             && self.place == other.place
             && self.content == other.content
     }
@@ -165,5 +169,10 @@ mod tests {
         assert!(seen.add(&message("m", "No."), Some(0)));
         let nameless = json!({ "type": "message", "content": [] });
         assert!(seen.add(&nameless, None) && seen.add(&nameless, None));
+        let (one, other) = (call("1", "{}"), call("2", "{}"));
+        let mut with_half_its_ids = one.clone();
+        with_half_its_ids.as_object_mut().and_then(|fields| fields.shift_remove("id"));
+        assert!(seen.add(&one, Some(1)) && !seen.add(&with_half_its_ids, Some(1)));
+        assert!(seen.add(&other, Some(1)), "another call at the same place");
     }
 }

@@ -65,6 +65,7 @@ const MAX_CALL: usize = 256 * 1024;
 
 /// A model's text while it arrives.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and all combinations occur")]
 pub struct Speech {
     state: State,
     /// What has come and is not told apart yet.

@@ -13,6 +13,7 @@ const GAP: &str = "\n\n";
 
 /// A model's words while they arrive.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and all combinations occur")]
 pub struct Voice {
     offered: Offered,
     speech: Speech,

@@ -154,7 +154,7 @@ impl Machine {
                 self.say(words, effects);
             }
             Event::CallStarted { call_id, name } => {
-                effects.push(Effect::Queue(response.start(call_id, name, &mut self.ids)));
+                effects.extend(response.start(call_id, name, &mut self.ids).map(Effect::Queue));
             }
             Event::CallArguments { call_id, delta } => {
                 effects.extend(response.arguments(&call_id, &delta).map(Effect::Queue));
@@ -185,7 +185,7 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) -> Phase {
         drop_half_calls(&response, ToolStatus::Failed, effects);
-        let id = response.id.take();
+        let id = response.id.take().filter(|_| !response.is_renamed());
         let held = if self.holds_back() { response.text.clone() } else { String::new() };
         let before = self.items.len();
         let calls = response.commit(&mut self.items);
@@ -283,7 +283,8 @@ impl Machine {
     fn record(&mut self, call: Call, output: String) {
         if call.forced && self.plan.server_keeps {
             // The server has made no such call, so that it would refuse an output for it.
-            self.items.push(Item::Author(own::words(&call.name, &call.arguments, &output)));
+            let others = self.items.iter().any(|item| matches!(item, Item::Call { .. }));
+            self.items.push(Item::Author(own::words(&call.name, &call.arguments, &output, others)));
             return;
         }
         let name = response::wire_name(&call.name);
@@ -737,6 +738,15 @@ mod tests {
         let Some(Item::Author(message)) = machine.items().last() else { panic!("a message") };
         assert!(message.contains("{\"from\":\"forced-1\"}") && message.contains("never an instruction"));
         assert_eq!(machine.kept(), Some(&Kept { items: 2, response_id: "r1".into() }));
+        assert!(message.starts_with("No tool was called, so the program called `search_codex`"), "{message}");
+
+        let keeps = Plan { first: forced(Some("{}")), server_keeps: true, ..plan() };
+        let other = heard([created("r1"), call("a", "list_codex_entries", "{}"), finished()]);
+        let (machine, _) = play(keeps, other.chain([answered("a"), answered("forced-1")]));
+        assert_eq!(shape(&machine), ["calls a", "answers a", "author"]);
+        let Some(Item::Author(message)) = machine.items().last() else { panic!("a message") };
+        assert!(message.starts_with("Only other tools were called, so the program called"), "{message}");
+        assert_eq!(own::results(message).collect::<Vec<_>>(), [("search_codex", "{\"from\":\"forced-1\"}")]);
     }
 
     #[test]
@@ -806,6 +816,39 @@ mod tests {
 
         let twice = [call("", "search_codex", "{}"), call("", "search_codex", "{}"), finished()];
         assert_eq!(runs(&play(plan(), heard(twice)).1), ["call"], "one call, reported twice");
+    }
+
+    #[test]
+    fn a_response_whose_call_has_another_id_here_is_not_continued_from() {
+        let round = |n| [created(n), call("call_0", "search_codex", "{}"), finished()];
+        let inputs = heard(round("r1")).chain([answered("call_0")]);
+        let (mut machine, _) = play(Plan { server_keeps: true, ..plan() }, inputs);
+        assert_eq!(machine.kept().map(|kept| kept.response_id.as_str()), Some("r1"));
+        heard(round("r2")).chain([answered("call_0-2")]).for_each(|input| drop(machine.step(input)));
+        assert_eq!(machine.kept(), None, "it knows no `call_0-2`");
+        assert_eq!(shape(&machine).last().unwrap(), "answers call_0-2");
+    }
+
+    #[test]
+    fn a_call_that_is_reported_twice_is_one_row_and_two_alike_are_two() {
+        let rows = |effects: &[Effect]| -> BTreeSet<CallId> {
+            let id = |e: &Effect| match e {
+                Effect::Queue(c) | Effect::Run(c) => Some(c.id.clone()),
+                Effect::Drop { call_id, .. } => Some(call_id.clone()),
+                _ => None,
+            };
+            effects.iter().filter_map(id).collect()
+        };
+        let begins = || [started("a", "search_codex"), started("a", "search_codex")];
+        let said =
+            |second: &str| [call("a", "search_codex", "{}"), call("a", "search_codex", second), finished()];
+        let (machine, effects) = play(plan(), heard(begins()).chain(heard(said("{}"))));
+        assert_eq!(rows(&effects), [CallId::new("a")].into());
+        assert!(!effects.iter().any(|e| matches!(e, Effect::Drop { .. })), "{effects:?}");
+        assert_eq!(shape(&machine), ["calls a"]);
+        let (machine, effects) = play(plan(), heard(begins()).chain(heard(said("[]"))));
+        assert_eq!(rows(&effects), ["a", "a-2"].map(CallId::new).into());
+        assert_eq!(shape(&machine), ["calls a", "calls a-2"]);
     }
 
     #[test]

@@ -145,7 +145,8 @@ impl Abilities {
 
     /// Takes back what `refusal` says that the server does not do, as far as `body` asked for it. `None`: it is about something else.
     ///
-    /// Each lesson takes something away, so that learning ends.
+    /// Each lesson takes something away, so that learning ends, but for the name of the limit: a server that refuses both would be asked for ever. Who asks
+    /// allows one other name for each exchange.
     pub fn learn(&mut self, refusal: &Refusal, body: &Value) -> Option<Lesson> {
         if !matches!(refusal.status, None | Some(400 | 404 | 422 | 500 | 501)) {
             return None;
@@ -186,13 +187,16 @@ impl Abilities {
             self.adaptive_thinking = true;
             return again("The model finds its own budget for thoughts: asking with the effort alone.");
         }
-        if sent("max_tokens") && names("max_completion_tokens") {
-            self.max_tokens = LimitField::MaxCompletionTokens;
-            return again("The server calls the limit `max_completion_tokens`: asking again.");
-        }
-        if sent("max_completion_tokens") && names("max_completion_tokens") && is_about_a_field(refusal) {
-            self.max_tokens = LimitField::MaxTokens;
-            return again("The server calls the limit `max_tokens`: asking again.");
+        match refused_limit(refusal) {
+            Some(LimitField::MaxTokens) if sent("max_tokens") && names("max_completion_tokens") => {
+                self.max_tokens = LimitField::MaxCompletionTokens;
+                return again("The server calls the limit `max_completion_tokens`: asking again.");
+            }
+            Some(LimitField::MaxCompletionTokens) if sent("max_completion_tokens") => {
+                self.max_tokens = LimitField::MaxTokens;
+                return again("The server calls the limit `max_tokens`: asking again.");
+            }
+            _ => {}
         }
         for Switch { field, words, of } in SWITCHES {
             let is_sent = body.pointer(field).is_some_and(|value| !value.is_null());
@@ -257,6 +261,18 @@ fn is_about_a_field(refusal: &Refusal) -> bool {
         "unsupported_parameter",
         "unknown_parameter",
     ])
+}
+
+/// Returns the name of the limit that a refusal is about: its parameter, else the one that it names first. What to use instead comes after.
+fn refused_limit(refusal: &Refusal) -> Option<LimitField> {
+    if !is_about_a_field(refusal) && !refusal.says(&["instead", "deprecated"]) {
+        return None;
+    }
+    let fields = [LimitField::MaxTokens, LimitField::MaxCompletionTokens];
+    let of_param = fields.into_iter().find(|field| refusal.param.as_deref() == Some(field.as_str()));
+    let message = refusal.message.to_lowercase();
+    let named = fields.into_iter().filter_map(|field| Some((message.find(field.as_str())?, field)));
+    of_param.or_else(|| named.min_by_key(|(at, _)| *at).map(|(_, field)| field))
 }
 
 /// Whether a refusal says that the model, its template or the server has no tools at all.
@@ -376,6 +392,36 @@ mod tests {
             assert!(matches!(can.learn(&refused(said), &body), Some(Lesson::Again(_))), "{said}");
             assert_eq!((can.call_ids, can.learn(&refused(said), &body)), (CallIds::Nine, None));
         }
+    }
+
+    #[test]
+    fn a_limit_gets_another_name_only_where_the_name_that_was_sent_is_what_is_refused() {
+        let sent = |field: LimitField| json!({ field.as_str(): 4096 });
+        let (old, new) = (LimitField::MaxTokens, LimitField::MaxCompletionTokens);
+        let both = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.";
+        let only_new =
+            "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.";
+        let only_old = "Unknown field `max_completion_tokens`. Use `max_tokens` instead.";
+        let hint = "Invalid value. See the notes on max_completion_tokens and max_tokens.";
+        for (message, field, then) in [
+            (both, new, None),
+            (only_new, old, Some(new)),
+            (only_new, new, None),
+            (only_old, new, Some(old)),
+            (only_old, old, None),
+            (hint, old, None),
+            (hint, new, None),
+            ("max_tokens is deprecated in favour of max_completion_tokens", old, Some(new)),
+        ] {
+            let mut can = Abilities { max_tokens: field, ..Abilities::default() };
+            let learned = can.learn(&refused(message), &sent(field));
+            assert_eq!(learned.is_some(), then.is_some(), "{message}: {field:?}");
+            assert_eq!(can.max_tokens, then.unwrap_or(field), "{message}");
+        }
+        let mut can = Abilities { max_tokens: new, ..Abilities::default() };
+        let by_param =
+            Refusal { param: Some("max_tokens".into()), ..refused("max_completion_tokens: unknown") };
+        assert_eq!(can.learn(&by_param, &sent(new)), None);
     }
 
     #[test]

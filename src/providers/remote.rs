@@ -25,6 +25,9 @@ use attempts::{Attempts, Next, Sent};
 /// Most bytes of one answer.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
 
+/// Most lessons that one exchange takes. No server has so many to give: one that goes on teaches nothing.
+const MOST_LESSONS: u32 = 12;
+
 /// A server, the wire that it speaks, and the key that it wants.
 #[derive(Debug)]
 pub struct Remote {
@@ -149,6 +152,7 @@ impl Remote {
         let key = self.key.get().await;
         let mut attempts = Attempts::new(exchange.request, self.client.timeouts().retry);
         let mut report = Report { out: &exchange.out, shown: false, noted: None };
+        let mut lessons = Lessons::default();
         loop {
             let body = if attempts.whole {
                 self.wire.afresh(&attempts.request, &self.abilities())
@@ -161,7 +165,7 @@ impl Remote {
                 Err(Stop::Unnoted(failure)) => return Err(failure),
                 Err(Stop::Problem(problem)) => problem,
             };
-            match self.lesson(&problem, asked).filter(|_| !report.shown) {
+            match self.lesson(&problem, asked, &mut lessons).filter(|_| !report.shown) {
                 // The body is made anew, of what was learned.
                 Some(Lesson::Again(why)) => {
                     report.send(Event::Retry(attempts.again(why)));
@@ -191,15 +195,32 @@ impl Remote {
         }
     }
 
-    /// Takes back what the server turned out not to take, as far as that is what went wrong.
-    fn lesson(&self, problem: &Problem, (request, body): (&Request, &Value)) -> Option<Lesson> {
+    /// Takes back what the server turned out not to take, as far as that is what went wrong, and as an exchange has not had enough of it.
+    fn lesson(
+        &self,
+        problem: &Problem,
+        (request, body): (&Request, &Value),
+        lessons: &mut Lessons,
+    ) -> Option<Lesson> {
         let Problem::Refused(refusal) = problem else { return None };
         // A model that has just called tools has them, whatever is wrong now.
-        if request.tools_ran() && says_no_tools(refusal) {
+        if (request.tools_ran() && says_no_tools(refusal)) || lessons.given >= MOST_LESSONS {
             return None;
         }
-        let lesson = self.change(|can| can.learn(refusal, body));
+        let lesson = self.change(|can| {
+            let name = can.max_tokens;
+            let lesson = can.learn(refusal, body);
+            let is_renamed = can.max_tokens != name;
+            if is_renamed && lessons.renamed {
+                // Both names are refused, so that it is not the name.
+                can.max_tokens = name;
+                return None;
+            }
+            lessons.renamed |= is_renamed;
+            lesson
+        });
         if lesson.is_some() {
+            lessons.given += 1;
             (self.learned.0)(&self.abilities());
         }
         lesson
@@ -224,6 +245,14 @@ impl Remote {
         }
         Err(Problem::TooLong(total).failure(&self.server, &exchange.request.model, None))
     }
+}
+
+/// What one exchange was taught.
+#[derive(Default)]
+struct Lessons {
+    given: u32,
+    /// The limit of an answer has got its other name.
+    renamed: bool,
 }
 
 /// Why an attempt came to nothing.
@@ -751,6 +780,79 @@ mod tests {
         let played = play([late, Script::stream(answer())], &request).await;
         assert_eq!(played.recorded.len(), 1);
         assert_eq!(played.events, [Event::Text("Mira".into())]);
+    }
+
+    /// Asks a chat server that answers so.
+    async fn taught(scripts: Vec<Script>) -> (Failure, Vec<Recorded>, usize) {
+        let server = Replayer::start(scripts).await;
+        let (lessons, (out, _events)) = (Arc::new(Mutex::new(0)), unbounded_channel());
+        let (at, count) = (Server::new("x", &server.base, Chat.path(), None).unwrap(), Arc::clone(&lessons));
+        let can = Abilities { output_limit: Some(4096), ..Abilities::default() };
+        let client = Client::new(Timeouts::default()).unwrap();
+        let provider = Remote::at(client, at, Box::new(Chat), can, ApiKey::none())
+            .remembering(None, move |_| *count.lock().unwrap() += 1);
+        let (request, cancel) = (request(), CancellationToken::new());
+        let failure =
+            provider.stream(Exchange { request: &request, out, cancel, witness: &() }).await.unwrap_err();
+        let lessons = *lessons.lock().unwrap();
+        (failure, server.recorded(), lessons)
+    }
+
+    #[tokio::test]
+    async fn a_server_that_refuses_both_names_of_the_limit_is_asked_with_each_of_them_once() {
+        let both = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.";
+        let new = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.";
+        let old = "Unsupported parameter: 'max_completion_tokens'. Use 'max_tokens' instead.";
+        for said in [[both, both], [new, new], [new, old]] {
+            let scripts = said.into_iter().cycle().take(20).map(|said| refusal(400, "", said)).collect();
+            let (failure, recorded, lessons) = taught(scripts).await;
+            let sent = |field: &str| recorded.iter().filter(|sent| sent.body.get(field).is_some()).count();
+            assert_eq!((sent("max_tokens"), sent("max_completion_tokens"), recorded.len()), (1, 1, 2));
+            assert_eq!(lessons, 1, "{said:?}");
+            assert!(failure.message.contains(said[1]), "{failure:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_exchange_takes_so_many_lessons_and_no_more() {
+        let server =
+            Replayer::start(vec![refusal(400, "", "Unsupported parameter: 'parallel_tool_calls'"); 40]).await;
+        let parameters =
+            json!({ "type": "object", "properties": {}, "required": [], "additionalProperties": false });
+        let tool = json!({ "type": "function", "name": "x", "description": "X.", "parameters": parameters, "strict": true });
+        // Another turn at the same server takes it back each time.
+        let provider = Arc::new_cyclic(|itself: &std::sync::Weak<Remote>| {
+            let itself = itself.clone();
+            provider(&server.base, Timeouts::default()).remembering(None, move |_| {
+                itself.upgrade().unwrap().change(|can| can.parallel_switch = true);
+            })
+        });
+        let (request, cancel) = (Request { tools: vec![tool], ..request() }, CancellationToken::new());
+        let (out, _events) = unbounded_channel();
+        let exchange = Exchange { request: &request, out, cancel, witness: &() };
+        let failure = provider.stream(exchange).await.unwrap_err();
+        assert!(failure.message.contains("parallel_tool_calls"), "{failure:?}");
+        assert_eq!(server.recorded().len(), 1 + MOST_LESSONS as usize);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_takes_an_output_for_one_of_another_call_gets_the_whole_conversation() {
+        for said in [
+            "Duplicate function_call_output for call_id 'forced-1'",
+            "No tool call found for function call output with call_id c1.",
+        ] {
+            let mut request = continued();
+            (request.fresh, request.previous_response_id) = (2, Some("resp_0".into()));
+            let played = play([refusal(400, "", said), Script::stream(answer())], &request).await;
+            assert_eq!(played.result, Ok(()), "{said}");
+            let [first, second] = &played.recorded[..] else { panic!("two requests") };
+            assert_eq!(first.body["previous_response_id"], "resp_0");
+            assert_eq!(second.body.get("previous_response_id"), None);
+            assert!(second.body["input"].to_string().contains("Who?"), "{}", second.body["input"]);
+            assert!(played.stateful, "it keeps others");
+            let again = play([refusal(400, "", said), refusal(400, "", said)], &request).await;
+            assert_eq!(again.recorded.len(), 2, "the whole conversation is sent once");
+        }
     }
 
     #[tokio::test]

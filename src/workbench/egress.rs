@@ -510,7 +510,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let bench = bench(folder.path());
         let told = json!({ "path": "manuscript/01.md", "text": CHAPTER.trim_end() }).to_string();
-        let own = own::words("get_manuscript_context", "{}", &told);
+        let own = own::words("get_manuscript_context", "{}", &told, false);
         let request = request(vec![Item::Author("Who is Mira?".into()), Item::Author(own.clone())]);
         for input in [json!(own), json!(format!("User: Who is Mira?\n\nUser: {own}"))] {
             let folder = tempfile::tempdir().unwrap();

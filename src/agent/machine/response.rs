@@ -43,11 +43,24 @@ impl Response {
         self.text.is_empty() && self.raw.is_empty() && self.calls.is_empty()
     }
 
-    /// A call begins.
-    pub fn start(&mut self, theirs: CallId, name: String, ids: &mut BTreeSet<CallId>) -> Call {
+    /// A call begins. Returns `None` for one that looks like another of this response: it may be the same, reported twice, and is shown once it is whole
+    /// and turned out to be another.
+    pub fn start(&mut self, theirs: CallId, name: String, ids: &mut BTreeSet<CallId>) -> Option<Call> {
+        if self.calls.iter().any(|a| a.theirs == theirs && a.call.name == name) {
+            return None;
+        }
+        Some(self.begin(theirs, name, ids))
+    }
+
+    fn begin(&mut self, theirs: CallId, name: String, ids: &mut BTreeSet<CallId>) -> Call {
         let call = Call { id: unique(&theirs, ids), name, arguments: String::new(), forced: false };
         self.calls.push(Arrived { theirs, call: call.clone(), whole: false });
         call
+    }
+
+    /// Whether a call has another id here than the server gave it, so that an output under that id would be one for no call.
+    pub fn is_renamed(&self) -> bool {
+        self.calls.iter().any(|a| a.whole && a.theirs != a.call.id)
     }
 
     /// More of a call's arguments; returns the call while the beginning of its arguments is still growing.
@@ -76,7 +89,7 @@ impl Response {
             return None;
         }
         let at = self.calls.iter().position(|a| !a.whole && a.theirs == theirs).unwrap_or_else(|| {
-            self.start(theirs, String::new(), ids);
+            self.begin(theirs, String::new(), ids);
             self.calls.len() - 1
         });
         let arrived = &mut self.calls[at];

@@ -144,6 +144,13 @@ impl Refusal {
                 || self.says(&["previous_response_not_found", "previous_response_id", "previous response"]))
     }
 
+    /// Whether the server can't tell which call an output in the request belongs to: it has another with this id, or none.
+    pub fn is_about_an_output(&self) -> bool {
+        matches!(self.status, None | Some(400 | 404 | 422))
+            && self.says(&["call_id", "call id", "function_call_output", "function call output"])
+            && self.says(&["duplicate", "already", "no tool call found", "no tool output found"])
+    }
+
     /// Whether a refusal about the earlier response says that this one is gone, so that the server may well keep others.
     pub fn is_previous_response_gone(&self) -> bool {
         let words = [

@@ -129,6 +129,13 @@ impl<'a> Attempts<'a> {
                 format!("{host} does not continue from the last response: sending the whole conversation.");
             return Some((why, !refusal.is_previous_response_gone()));
         }
+        if sent.continues && refusal.is_about_an_output() {
+            self.whole = true;
+            let why = format!(
+                "{host} takes these results for other calls than ours: sending the whole conversation."
+            );
+            return Some((why, false));
+        }
         if refusal.is_about_reasoning() && self.request.items.iter().any(|item| matches!(item, Item::Raw(_)))
         {
             self.forget_raw();

@@ -18,7 +18,7 @@ pub fn body(request: &Request, can: &Abilities) -> Value {
     let store = can.stateful && request.options.store;
     let previous = request.previous_response_id.as_deref().filter(|_| store);
     let input = match previous {
-        Some(_) => continuation(request.items.get(request.fresh..).unwrap_or_default()),
+        Some(_) => continuation(request),
         None if store => opening(&request.items, request.question, store),
         None => unremembered(request, store),
     };
@@ -132,13 +132,17 @@ fn opening(items: &[Item], question: usize, store: bool) -> Value {
     input.into()
 }
 
-/// What is sent on top of an earlier response: new words as one labelled text, or the outputs that it waits for.
-fn continuation(fresh: &[Item]) -> Value {
-    if fresh.iter().all(|item| label(item).is_some()) {
-        labelled(fresh).into()
-    } else {
-        verbatim(fresh).into()
+/// What is sent on top of an earlier response: new words as one labelled text, or the outputs that it waits for. Turns that another server answered in between are
+/// words alone: the calls in them are none of this server's, and their ids may be those of others.
+fn continuation(request: &Request) -> Value {
+    let fresh = request.items.get(request.fresh..).unwrap_or_default();
+    let of_question = (request.question + 1).saturating_sub(request.fresh).min(fresh.len());
+    let (said, since) = fresh.split_at(of_question);
+    if since.iter().all(|item| label(item).is_some()) {
+        return labelled(fresh).into();
     }
+    let words = (!said.is_empty()).then(|| json!({ "role": "user", "content": labelled(said) }));
+    words.into_iter().chain(verbatim(since)).collect()
 }
 
 /// Joins what was said; what tools did in earlier turns is left out.
@@ -277,6 +281,36 @@ mod tests {
         assert_eq!(
             body(&request, &openai())["input"],
             json!([outputs, { "role": "user", "content": "Stop. What now?" }])
+        );
+    }
+
+    #[test]
+    fn turns_that_other_servers_answered_in_between_go_back_as_words_alone() {
+        // Each of them calls its only call `call_0`.
+        let raw = || Item::Raw(json!({ "type": "function_call", "call_id": "call_0", "name": "n" }));
+        let mut items = vec![author("Hi"), persona("Good day")];
+        for n in ["1", "2"] {
+            items.extend([author(n), raw(), call("call_0"), output("call_0"), persona("So.")]);
+        }
+        items.extend([context(), author("Who?")]);
+        let question = items.len() - 1;
+        let mut request = Request {
+            question,
+            fresh: 2,
+            previous_response_id: Some("resp_1".into()),
+            ..request(items, true)
+        };
+        let words = "User: 1\n\nAssistant: So.\n\nUser: 2\n\nAssistant: So.\n\nUser: Open: Turnover, 1943 words\n\nUser: Who?";
+        assert_eq!(body(&request, &openai())["input"], words);
+        // What this turn has looked up is not left out with theirs.
+        request.items.extend([call("call_0"), output("call_0")]);
+        assert_eq!(
+            body(&request, &openai())["input"],
+            json!([
+                { "role": "user", "content": words },
+                { "type": "function_call", "call_id": "call_0", "name": "search_codex", "arguments": "{}" },
+                { "type": "function_call_output", "call_id": "call_0", "output": "out call_0" },
+            ])
         );
     }
 

@@ -399,6 +399,11 @@ fn ending(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
                 if turn.has_arrived() { "⊘ stopped; what had arrived is kept" } else { "⊘ stopped" };
             laid.lines.push(Line::styled(words, frame.theme.style(Role::Warning)));
         }
+        State::Killed => {
+            for row in text::wrap("⊘ cut off: the program was killed", width) {
+                laid.lines.push(Line::styled(row, frame.theme.style(Role::Warning)));
+            }
+        }
         State::Failed(failure) => {
             if !turn.raw.trim().is_empty() {
                 let words = "⊘ the answer breaks off here";

@@ -343,7 +343,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         Effect::ListModels => Msg::Models(bench.models(&bench.choices().provider.value).map(Box::new)),
         Effect::UseModel(provider, model) => use_model(bench, &provider, &model),
         Effect::ReadModels => Msg::OwnModels(bench.models_of_members()),
-        Effect::SumUp => Msg::Standing(Box::new(bench.standing())),
+        Effect::SumUp => Msg::Standing(Box::new(bench.standing_with_killed())),
         Effect::UseProvider(provider) => use_provider(bench, &provider, ""),
         Effect::ReadRecovered => match recovered(bench) {
             Some(found) => found,

@@ -111,8 +111,7 @@ impl Workbench {
     /// program has left is settled before, so that it counts.
     pub fn caution(&self, setup: &TurnSetup) -> Option<String> {
         let provider = setup.provider.name();
-        // What can't be settled now is settled at the next question.
-        let _ = self.settle_killed();
+        self.settle_spending();
         let standing = self.standing();
         if provider == OFFLINE || !standing.budget.is_set() {
             return None;

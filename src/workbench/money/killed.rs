@@ -1,6 +1,6 @@
 //! What a program had sent that was killed before it could say what that cost.
 //!
-//! Its requests stand in the ledger without an end. The next question settles them, once: each gets an end, and its cost stands with what was spent, by the
+//! Its requests stand in the ledger without an end. The next question, check, or look at the conversations settles them, once: each gets an end, and its cost stands with what was spent, by the
 //! tokens that were sent; what was answered is not known. Each turn of it that the provenance does not know gets its record there, once, too. Nothing is settled of a program that still runs, or that ended by itself.
 
 use std::collections::{BTreeSet, HashSet};
@@ -21,6 +21,11 @@ use super::{Bill, Month, Spent, Standing};
 const LONG_AGO: Duration = Duration::from_hours(62 * 24);
 
 impl Workbench {
+    /// Settles what killed programs have left, before what was spent is shown. What can't be settled now is settled at the next question.
+    pub fn settle_spending(&self) {
+        let _ = self.settle_killed();
+    }
+
     /// Settles what killed programs have left in this book's ledger, and in the one of what leaves without a book.
     pub(in super::super) fn settle_killed(&self) -> io::Result<()> {
         let killed = self.killed_programs()?;
@@ -60,7 +65,8 @@ impl Workbench {
             return standing;
         }
         let without_book = Egress::without_book(&self.inner.surroundings.folders.data);
-        for open in [self.egress(), without_book].iter().flat_map(|egress| egress.open().unwrap_or_default()) {
+        for open in [self.egress(), without_book].iter().flat_map(|egress| egress.open().unwrap_or_default())
+        {
             let Open { id, at, sent } = open;
             let is_killed = killed.iter().any(|killed| sent.process.as_ref() == Some(&killed.name));
             let is_counted = matches!(self.inner.spent.line_of(&id, &at), Ok(Some(_)));

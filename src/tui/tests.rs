@@ -481,8 +481,8 @@ fn the_second_window_on_a_new_book_can_only_read_it_from_the_first_words_of_the_
     assert!(first.file(path).starts_with(b"first "));
     saves.types("second ");
     saves.control('s');
-    saves.sees_words("This book is open in another window");
-    saves.sees_words("read only");
+    saves.sees_words("Not saved, copy your words: This book is open in another window");
+    assert!(saves.app.read_only.is_some());
     assert!(first.file(path).starts_with(b"first "));
     saves.control('q');
     saves.decides('s');
@@ -495,7 +495,7 @@ fn the_second_window_on_a_new_book_can_only_read_it_from_the_first_words_of_the_
     let told = inbox.try_recv().unwrap();
     assert!(matches!(told, Msg::HeldBy(_)), "{told:?}");
     types.happens(told);
-    types.sees_words("What you typed is not saved");
+    types.sees_words("Not saved, copy your words: This book");
     types.control('s');
     assert!(first.file(path).starts_with(b"first "));
 }

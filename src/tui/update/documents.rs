@@ -86,10 +86,8 @@ fn held(app: &mut App, pid: u32) {
     let why = held_in_words(pid);
     app.quitting = false;
     app.read_only = Some(why.clone());
-    app.tell(Notice::problem(match app.documents.iter().any(|d| d.buffer.is_modified()) {
-        true => format!("{why} What you typed is not saved: copy it before you close this window."),
-        false => why,
-    }));
+    let unsaved = app.documents.iter().any(|d| d.buffer.is_modified());
+    app.tell(Notice::problem(if unsaved { format!("Not saved, copy your words: {why}") } else { why }));
 }
 
 fn opened(app: &mut App, path: BookPath, place: Option<&Place>, document: Document) -> Vec<Effect> {

@@ -250,6 +250,8 @@ fn every_killed_turn_is_in_the_report_and_once_in_the_provenance() {
 #[test]
 fn what_a_killed_turn_cost_is_in_its_conversation_once_and_in_what_the_doctor_says_before() {
     let (folders, session) = book();
+    // A server on this machine is free unless the author says otherwise.
+    folders.write("../config/config.toml", "[prices.'gpt-5-mini']\ninput = 1\noutput = 2\n");
     let spending = || folders.run(&["doctor", "--json"]).ok().json()["spending"]["month"].clone();
     let before = spending();
     let moment = Moment::Sent { round: 0, bytes: 1 };

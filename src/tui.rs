@@ -117,10 +117,7 @@ fn build(workbench: &Workbench, start: Start, (width, height): (u16, u16)) -> an
         }
         Some(document)
     });
-    let read_only = workbench.hold().map(|holder| {
-        let pid = holder.pid;
-        format!("This book is open in another window (process {pid}): here it can only be read.")
-    });
+    let read_only = workbench.hold().map(|holder| update::held_in_words(holder.pid));
     let now = Instant::now();
     let mut app = App {
         codex: codex::CodexPane::new(&book),

@@ -45,7 +45,7 @@ pub use evidence::{Evidence, Source};
 pub use judge::{JudgeError, QueuedProposal};
 pub use open::{OpenError, Overrides, Surroundings, Workbench};
 pub use peek::Peek;
-pub use recover::{Desk, Edit, Recovered, RecoveryLog};
+pub use recover::{Desk, Edit, NotLogged, Recovered, RecoveryLog};
 pub use review::{FileReview, Outcome, Review, Written};
 pub use search::{Hit, HitKind};
 pub use sessions::{Format, Passage, Resumed, SessionError, Summary, Transcript};

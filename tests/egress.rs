@@ -617,14 +617,14 @@ fn while_what_ai_never_reads_is_not_said_clearly_nothing_is_sent() {
 #[test]
 fn folders_and_patterns_of_the_settings_are_kept_from_ai_and_what_is_not_there_is_told() {
     let folders = planted();
-    folders.write("scritorio.toml", "[ai]\nnever = [\"/notes\", \"codex/characters/t*.md\", \"drafts\"]\n");
+    folders.write("scritorio.toml", "[ai]\nnever = [\"/notes\", \"codex/characters/t*.md\", \"drafts*\"]\n");
     let server = plays([
         Reply::Call("read_note", json!({ "path": "notes/radio.md", "startLine": null })),
         Reply::Call("get_character_context", json!({ "name": "Tobias Wren" })),
         Reply::Say("I know nothing of it."),
     ]);
     let ran = ask(&folders, &server, &[]).ok();
-    let missing = "scritorio.toml: there is no folder or file `drafts` that AI could leave alone.";
+    let missing = "scritorio.toml: there is no folder or file `drafts*` that AI could leave alone.";
     assert_eq!(ran.json()["notices"], json!([missing]));
     assert_eq!(server.received().len(), 3);
     for request in server.received() {

@@ -246,3 +246,69 @@ fn every_killed_turn_is_in_the_report_and_once_in_the_provenance() {
     let chains = folders.run(&["provenance", "verify", "--json"]).ok().json();
     assert_eq!(chains[0]["words"], "intact and anchored");
 }
+
+#[test]
+fn what_a_killed_turn_cost_is_in_its_conversation_once_and_in_what_the_doctor_says_before() {
+    let (folders, session) = book();
+    // A server on this machine is free unless the author says otherwise.
+    folders.write("../config/config.toml", "[prices.'gpt-5-mini']\ninput = 1\noutput = 2\n");
+    let spending = || folders.run(&["doctor", "--json"]).ok().json()["spending"]["month"].clone();
+    let before = spending();
+    let moment = Moment::Sent { round: 0, bytes: 1 };
+    assert!(killed(&folders, &session, moment).0);
+    let ledger = records(&folders, "/ledger/").0.len();
+    let unsettled = spending();
+    assert_eq!(unsettled["unpriced"], before["unpriced"].as_u64().unwrap() + 1);
+    assert!(unsettled["dollars"].as_f64() > before["dollars"].as_f64(), "{unsettled}");
+    assert_eq!(records(&folders, "/ledger/").0.len(), ledger, "the doctor writes nothing");
+    let again = Server::start(|_, _| Reply::Say("I am here."));
+    let mut usages = vec![];
+    for _ in 0..2 {
+        let asked = folders.run_at(&again.base, &["ask", NEXT, "--session", "last", "--json"]).ok().json();
+        assert_eq!(asked["session"], session.as_str());
+        let listed = folders.run(&["sessions", "list", "--json"]).ok().json();
+        usages.push(listed[0]["usage"].clone());
+    }
+    assert!(usages.iter().all(|usage| usage["unpriced"] == 1), "{usages:?}");
+    let shown = folders.run(&["sessions", "show", &session]).ok().out;
+    let cut_off = shown.split("Cut off before it had ended.").nth(1).unwrap();
+    assert!(cut_off.trim_start().lines().next().unwrap().contains("at least"), "{shown}");
+    let (kept, _) = records(&folders, &format!("/sessions/{session}"));
+    let ends = kept.iter().filter(|line| line["kept"]["turn"]["status"]["state"] == "running").count();
+    assert_eq!(ends, 1);
+    assert_eq!(spending()["unpriced"], unsettled["unpriced"]);
+}
+
+#[test]
+fn a_list_of_conversations_counts_a_killed_turn_and_leaves_them_in_their_order() {
+    let (folders, first) = book();
+    assert!(killed(&folders, &first, Moment::Sent { round: 0, bytes: 1 }).0);
+    let listed = folders.run(&["sessions", "list", "--json"]).ok().json();
+    assert_eq!(listed[0]["usage"]["unpriced"], 1, "{listed}");
+    let last_at = listed[0]["last_at"].clone();
+    let (kept, _) = records(&folders, &format!("/sessions/{first}"));
+    let started = kept.iter().rfind(|line| line["event"] == "started").unwrap();
+    assert_eq!(last_at, started["at"], "nothing was said when it was settled");
+}
+
+#[test]
+fn a_killed_turn_counts_before_the_author_is_warned_and_before_a_check_is_sent() {
+    let settings = |folders: &Folders, budget: &str| folders.write("../config/config.toml", budget);
+    let prices = "[prices.'gpt-5-mini']\ninput = 1000\noutput = 2\n";
+    let (folders, session) = book();
+    settings(&folders, prices);
+    assert!(killed(&folders, &session, Moment::Sent { round: 0, bytes: 1 }).0);
+    let spent = folders.run(&["doctor", "--json"]).ok().json()["spending"]["month"]["dollars"].clone();
+    let spent = spent.as_f64().unwrap();
+    settings(&folders, &format!("{prices}[budget]\nrefuse = {spent}\n"));
+    let server = Server::start(|_, _| Reply::Say("I am here."));
+    let check = folders.run_at(&server.base, &["providers", "--check", "openai"]);
+    assert!(check.code != 0 && server.received().is_empty(), "{}", check.err);
+
+    let (folders, session) = book();
+    settings(&folders, prices);
+    assert!(killed(&folders, &session, Moment::Sent { round: 0, bytes: 1 }).0);
+    settings(&folders, &format!("{prices}[budget]\nwarn = 0.001\n"));
+    let told = folders.run_at(&server.base, &["ask", NEXT, "--session", &session]).ok().err;
+    assert!(told.contains("Budget: at least about"), "{told}");
+}

@@ -107,6 +107,7 @@ impl Sessions {
     pub(super) fn execute(self, context: &Context) -> Result<(), CliError> {
         let workbench = context.open(Overrides::default())?;
         let bench = &workbench;
+        bench.settle_spending();
         match self.verb {
             Verb::List { deleted: false } => list(context, &bench.conversations()),
             Verb::List { deleted: true } => list(context, &bench.deleted_conversations()),

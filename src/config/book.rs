@@ -12,6 +12,7 @@ use crate::domain::codex::EntryType;
 use crate::domain::frontmatter::Problem;
 use crate::domain::ids::BookPath;
 use crate::domain::nearness::nearest;
+use crate::domain::passage::line_column;
 use crate::domain::privacy;
 
 /// Name of the settings file in a book's folder.
@@ -39,11 +40,11 @@ pub fn parse(text: &str) -> Result<(BookSettings, Vec<Problem>), Problem> {
             draft.board(&Cell { text, path: "[board]".to_owned(), item })?;
         } else if name == "ai" {
             draft.ai(&Cell { text, path: "[ai]".to_owned(), item });
+        } else if let Some((_, keys)) = TABLES.iter().find(|(known, _)| *known == name) {
+            draft.table(&Cell { text, path: format!("[{name}]"), item }, keys)?;
         } else if means_ai(name, item.get_ref()) {
             let what = format!("`{name}` is not a known section; did you mean `[ai]` with the key `never`?");
             draft.refuse(Problem::at(text, key.span().start, what));
-        } else if let Some((_, keys)) = TABLES.iter().find(|(known, _)| *known == name) {
-            draft.table(&Cell { text, path: format!("[{name}]"), item }, keys)?;
         } else {
             let known = TABLES.iter().map(|(known, _)| *known).chain(["board", "ai"]);
             draft.unknown(key, &format!("`{name}` is not a known section"), known);
@@ -149,7 +150,7 @@ impl Draft<'_> {
             let name = key.get_ref().as_ref();
             match keys.iter().find(|(known, _)| *known == name) {
                 Some((_, set)) => set(self, &section.child(name, item))?,
-                None => self.unknown_key(section, key, keys.iter().map(|(known, _)| *known)),
+                None => self.unknown_key(section, key, item, keys.iter().map(|(known, _)| *known)),
             }
         }
         Ok(())
@@ -184,9 +185,23 @@ impl Draft<'_> {
             return self.refuse(item.must_be("a list of texts, such as [\"notes/private\"]"));
         };
         match privacy::pattern(raw) {
-            Ok(_) => self.settings.ai_never.push(raw.trim().to_owned()),
+            Ok(_) => {
+                let start = item.item.span().start;
+                self.settings.ai_never.push(raw.trim().to_owned());
+                self.settings.ai_never_at.push(line_column(self.text, start));
+            }
             Err(why) => self.refuse(item.problem(format!("{}: `{raw}` {why}", item.path))),
         }
+    }
+
+    /// What is likely meant to keep files from AI, and stands where nobody looks for it.
+    fn misplaced(&mut self, section: &Cell<'_>, key: &Key<'_>) {
+        let what = format!(
+            "`{}` does nothing in {}; what AI never reads stands in a section of its own: `[ai]`, and below it the key `never`",
+            key.get_ref(),
+            section.path
+        );
+        self.refuse(Problem::at(self.text, key.span().start, what));
     }
 
     fn refuse(&mut self, problem: Problem) {
@@ -212,11 +227,13 @@ impl Draft<'_> {
                     "max_output_tokens" => read.asks.max_output_tokens = Some(value.tokens()?),
                     "tier" => read.asks.tier = Some(value.word(&TIERS)?),
                     "web_search" => read.asks.web_search = Some(value.truth()?),
-                    _ => self.unknown_key(&member, key, BOARD_KEYS),
+                    _ => self.unknown_key(&member, key, item, BOARD_KEYS),
                 }
             }
             if BOARD_IDS.contains(&name) {
                 self.settings.board.insert(name.to_owned(), read);
+            } else if means_ai(name, &DeValue::Boolean(true)) {
+                self.misplaced(section, id);
             } else {
                 self.unknown(id, &format!("there is no board member `{name}`"), BOARD_IDS);
             }
@@ -271,8 +288,12 @@ impl Draft<'_> {
         &mut self,
         section: &Cell<'_>,
         key: &Key<'_>,
+        item: &Spanned<DeValue<'_>>,
         known: impl IntoIterator<Item = &'k str> + Clone,
     ) {
+        if means_ai(key.get_ref(), item.get_ref()) {
+            return self.misplaced(section, key);
+        }
         let what = format!("`{}` is not a known key of {}", key.get_ref(), section.path);
         self.unknown(key, &what, known);
     }
@@ -305,15 +326,16 @@ impl Draft<'_> {
     }
 }
 
-/// Whether something at the top of the file is likely meant to keep files from AI.
+/// Whether a key that is not known is likely meant to keep files from AI.
 fn means_ai(name: &str, item: &DeValue<'_>) -> bool {
     let is_never = |key: &str| {
         ["never", "ai_never", "ai-never"].iter().any(|known| key.trim().eq_ignore_ascii_case(known))
     };
-    let holds_never = |table: &DeTable<'_>| table.keys().any(|key| is_never(key.get_ref()));
+    let holds_never = |item: &DeValue<'_>| matches!(item, DeValue::Table(table) if table.keys().any(|key| is_never(key.get_ref())));
     name.trim().eq_ignore_ascii_case("ai")
         || is_never(name)
-        || matches!(item, DeValue::Table(table) if holds_never(table))
+        || holds_never(item)
+        || matches!(item, DeValue::Array(items) if items.iter().any(|item| holds_never(item.get_ref())))
 }
 
 /// What may have been meant instead of `word`.
@@ -632,9 +654,32 @@ mod tests {
             "[ai.never]\nnotes = true\n",
             "[ai]\nnever = ''\n",
             "[ai]\nnever = true\n",
+            "[[aai]]\nnever = ['notes']\n",
         ] {
             assert_eq!(refused(text).1.len(), 1, "{text}");
         }
+    }
+
+    #[test]
+    fn what_keeps_files_from_ai_in_a_wrong_section_is_refused_by_its_own_name_and_place() {
+        for (text, line, key, section) in [
+            ("[goals]\nwords = 1\nai.never = ['notes']\n", 3, "ai", "[goals]"),
+            ("[goals]\nai = 'never'\n", 2, "ai", "[goals]"),
+            ("[goals]\nnever = ['notes']\n", 2, "never", "[goals]"),
+            ("[book.ai]\nnever = ['notes']\n", 1, "ai", "[book]"),
+            ("[board.writing-coach]\nnever = ['notes']\n", 2, "never", "[board.writing-coach]"),
+            ("[board]\nnever = {}\n", 2, "never", "[board]"),
+        ] {
+            let (settings, warnings) = parse(text).unwrap();
+            assert_eq!(settings.ai_refused.len(), 1, "{text}");
+            assert_eq!(settings.ai_refused, warnings, "{text}");
+            let told = &warnings[0];
+            assert_eq!(told.line, line, "{text}");
+            let begin = format!("`{key}` does nothing in {section}; ");
+            assert!(told.message.starts_with(&begin), "{told:?}");
+        }
+        let (settings, _) = parse("[codex.types]\nai = 'character'\nnever = 'item'\n").unwrap();
+        assert!(settings.ai_refused.is_empty(), "an author's own words for types");
     }
 
     #[test]

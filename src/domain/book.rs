@@ -195,6 +195,8 @@ pub struct BookSettings {
     pub model: Option<String>,
     /// `[ai] never`: folders, files and patterns that AI never reads, as written.
     pub ai_never: Vec<String>,
+    /// Where each of them stands in the file: line and column, from 1.
+    pub ai_never_at: Vec<(usize, usize)>,
     /// What of `[ai]` can't be obeyed: while there is any, nobody is asked.
     pub ai_refused: Vec<Problem>,
     /// What `[ai] never` names and is not there, a sentence each: the author is told with every question.

@@ -1,7 +1,8 @@
 //! Conversations: `.scritorio/sessions/<id>.jsonl`, only ever appended to.
 //!
 //! A turn is written twice: when it starts, so that the question survives a crash, and when it has ended, with everything that
-//! the next turn needs. A turn without an end was cut off; it is kept as running, without items. A question that was edited or asked again
+//! the next turn needs. A turn without an end was cut off; it is kept as running, without items. When what it cost is known it gets an end that says so, and is still
+//! running. A question that was edited or asked again
 //! starts a turn that names the one whose place it takes. The older one stays in the file and leaves the conversation only when the newer
 //! one has an answer: a retry that fails costs nothing.
 //!
@@ -22,7 +23,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::domain::conversation::{Turn, Usage};
+use crate::domain::conversation::{Turn, TurnStatus, Usage};
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 
 use super::{home, jsonl};
@@ -186,7 +187,8 @@ pub fn read(root: &Path, session: &SessionId) -> io::Result<Session> {
             }
         };
         let id = kept.turn.id.clone();
-        let alone = before.replace(id.clone()).is_some_and(|before| before == id);
+        let is_settled = is_end && kept.turn.status == TurnStatus::Running;
+        let alone = !is_settled && before.replace(id.clone()).is_some_and(|before| before == id);
         let kept = if is_end { Kept { kept_by_server: kept.kept_by_server && alone, ..kept } } else { kept };
         if let Some(known) = places.get(&id).and_then(|place| turns.get_mut(*place)) {
             *known = Kept { preface: std::mem::take(&mut known.preface), ..kept };

@@ -69,13 +69,15 @@ pub(super) enum State {
     Ending,
     Done,
     Cancelled,
+    /// The program was killed in the middle of it.
+    Killed,
     Failed(Failure),
 }
 
 impl State {
     /// Whether the turn still moves.
     pub(super) fn is_live(&self) -> bool {
-        !matches!(self, Self::Done | Self::Cancelled | Self::Failed(_))
+        !matches!(self, Self::Done | Self::Cancelled | Self::Killed | Self::Failed(_))
     }
 }
 
@@ -183,7 +185,8 @@ impl TurnView {
         (self.retry, self.asks_again) = (None, None);
         self.state = match turn.status {
             TurnStatus::Done => State::Done,
-            TurnStatus::Cancelled | TurnStatus::Running => State::Cancelled,
+            TurnStatus::Cancelled => State::Cancelled,
+            TurnStatus::Running => State::Killed,
             TurnStatus::Failed(failure) => State::Failed(failure),
         };
         self.streaming = Streaming::default();

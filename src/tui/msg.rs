@@ -56,6 +56,8 @@ pub(super) enum Msg {
     Saved(BookPath, Result<String, SaveProblem>),
     /// The recovery log of a document has failed, and why.
     NotLogged(BookPath, String),
+    /// Another program, by its process id, has the book open for writing: it took it after this window had begun.
+    HeldBy(u32),
     /// A turn has begun.
     Began(TurnId, SessionId),
     /// A turn could not begin.
@@ -240,6 +242,22 @@ pub(super) enum Verdict {
     AcceptAll(Vec<(ProposalId, Vec<Vec<bool>>, String)>),
 }
 
+impl Verdict {
+    /// Returns the proposal that it is about, of several the first.
+    pub(super) fn id(&self) -> Option<&ProposalId> {
+        match self {
+            Self::Accept(id, ..)
+            | Self::Reject(id, _)
+            | Self::Undo(id)
+            | Self::Redo(id)
+            | Self::Edit(id, ..)
+            | Self::Resolve(id, ..)
+            | Self::Settle(id, ..) => Some(id),
+            Self::AcceptAll(all) => all.first().map(|(id, ..)| id),
+        }
+    }
+}
+
 /// What the author wants done with a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SessionVerb {
@@ -273,6 +291,8 @@ impl SessionVerb {
 pub(super) enum SaveProblem {
     /// Somebody else changed the file.
     ChangedOnDisk,
+    /// Another program has the book open for writing, which the author is told of beside.
+    ReadOnly,
     /// Anything else, in words.
     Other(String),
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use crate::domain::ids::BookPath;
-use crate::workbench::{Edit, Recovered, RecoveryLog, Workbench};
+use crate::workbench::{Edit, NotLogged, Recovered, RecoveryLog, Workbench};
 
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -142,7 +142,10 @@ fn write(bench: &Workbench, jobs: &Receiver<Job>, tell: &UnboundedSender<Msg>) {
                 if let Some(broken) = logs.remove(&typed.path) {
                     let _ = broken.discard();
                 }
-                let _ = tell.send(Msg::NotLogged(typed.path, why.to_string()));
+                let _ = tell.send(match why {
+                    NotLogged::HeldBy(holder) => Msg::HeldBy(holder.pid),
+                    NotLogged::Io(why) => Msg::NotLogged(typed.path, why.to_string()),
+                });
             }
         }
         for recovered in dropped {
@@ -152,7 +155,7 @@ fn write(bench: &Workbench, jobs: &Receiver<Job>, tell: &UnboundedSender<Msg>) {
 }
 
 /// Appends what was typed to the document's log, which begins with the first edit and anew with a whole text.
-fn log(bench: &Workbench, logs: &mut HashMap<BookPath, RecoveryLog>, typed: &Typed) -> std::io::Result<()> {
+fn log(bench: &Workbench, logs: &mut HashMap<BookPath, RecoveryLog>, typed: &Typed) -> Result<(), NotLogged> {
     if typed.text.is_some()
         && let Some(old) = logs.remove(&typed.path)
     {
@@ -164,5 +167,5 @@ fn log(bench: &Workbench, logs: &mut HashMap<BookPath, RecoveryLog>, typed: &Typ
             free.insert(bench.recovery_log(&typed.path, typed.hash.as_deref(), typed.text.as_deref())?)
         }
     };
-    log.append(&typed.edits)
+    Ok(log.append(&typed.edits)?)
 }

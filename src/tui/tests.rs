@@ -466,6 +466,41 @@ fn quitting_with_unsaved_words_asks_first() {
 }
 
 #[test]
+fn the_second_window_on_a_new_book_can_only_read_it_from_the_first_words_of_the_other_on() {
+    let mut first = Author::at(120, 40);
+    let root = first.bench.root().to_path_buf();
+    let open = || {
+        let folders = tempfile::tempdir().unwrap();
+        Author::in_book(folders, &root, (120, 40))
+    };
+    let (mut saves, mut types) = (open(), open());
+    assert!(!root.join(".scritorio").exists());
+    first.types("first ");
+    first.control('s');
+    let path = "manuscript/01-the-listening-post.md";
+    assert!(first.file(path).starts_with(b"first "));
+    saves.types("second ");
+    saves.control('s');
+    saves.sees_words("Not saved, copy your words: This book is open in another window");
+    assert!(saves.app.read_only.is_some());
+    assert!(first.file(path).starts_with(b"first "));
+    saves.control('q');
+    saves.decides('s');
+    assert!(!saves.quit, "unsaved words are not thrown away");
+    let (tell, mut inbox) = tokio::sync::mpsc::unbounded_channel();
+    let mut recovery = super::recovery::Recovery::new(types.bench.clone(), tell);
+    types.types("third ");
+    recovery.note(&mut types.app);
+    drop(recovery);
+    let told = inbox.try_recv().unwrap();
+    assert!(matches!(told, Msg::HeldBy(_)), "{told:?}");
+    types.happens(told);
+    types.sees_words("Not saved, copy your words: This book");
+    types.control('s');
+    assert!(first.file(path).starts_with(b"first "));
+}
+
+#[test]
 fn somebody_elses_words_are_never_overwritten() {
     let mut author = Author::at(120, 40);
     let path = author.bench.root().join("manuscript/01-the-listening-post.md");

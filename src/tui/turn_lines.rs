@@ -3,7 +3,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::domain::conversation::{FailureKind, ToolRecord, ToolStatus, Verdict, tiers_that_differ};
+use crate::domain::conversation::{FailureKind, ToolRecord, ToolStatus, Usage, Verdict, tiers_that_differ};
 use crate::domain::ids::ProposalId;
 use crate::domain::price::cost_in_words;
 use crate::domain::safe_text;
@@ -399,6 +399,17 @@ fn ending(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
                 if turn.has_arrived() { "⊘ stopped; what had arrived is kept" } else { "⊘ stopped" };
             laid.lines.push(Line::styled(words, frame.theme.style(Role::Warning)));
         }
+        State::Killed => {
+            // Only what was settled is known to be over: another window may still wait for it.
+            let words = if turn.usage == Usage::default() {
+                "⊘ no end was kept: the program was killed, or still waits in another window"
+            } else {
+                "⊘ cut off: the program was killed"
+            };
+            for row in text::wrap(words, width) {
+                laid.lines.push(Line::styled(row, frame.theme.style(Role::Warning)));
+            }
+        }
         State::Failed(failure) => {
             if !turn.raw.trim().is_empty() {
                 let words = "⊘ the answer breaks off here";
@@ -423,8 +434,9 @@ fn ending(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
 /// The last row of a turn that a server worked on, also of one that was stopped: tokens, cost, and the tier where it is another than was asked for.
 fn cost(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
     let usage = &turn.usage;
-    let (Some(input), Some(output)) = (usage.input_tokens, usage.output_tokens) else { return };
-    if turn.state.is_live() {
+    let Some(input) = usage.input_tokens else { return };
+    // What came back of a turn that was killed is not known.
+    if turn.state.is_live() || (usage.output_tokens.is_none() && turn.state != State::Killed) {
         return;
     }
     let mut parts = vec![turn.model.clone()];
@@ -433,10 +445,10 @@ fn cost(turn: &TurnView, frame: &Frame<'_>, laid: &mut Laid) {
         0 => format!("{about}{} in", short(input)),
         cached => format!("{about}{} in ({} cached)", short(input), short(cached)),
     });
-    parts.push(match usage.reasoning_tokens.unwrap_or(0) {
+    parts.extend(usage.output_tokens.map(|output| match usage.reasoning_tokens.unwrap_or(0) {
         0 => format!("{} out", short(output)),
         thought => format!("{} out ({} thoughts)", short(output), short(thought)),
-    });
+    }));
     parts.extend(cost_in_words(usage));
     let tiers = || tiers_that_differ(turn.tier_asked.as_deref(), turn.tier.as_deref());
     let usual = |tier: &String| matches!(tier.as_str(), "default" | "auto" | "standard");
@@ -551,6 +563,25 @@ mod tests {
         author.app.look.tier_status = false;
         author.lay_out();
         assert!(!author.sees().contains("flex asked,"));
+    }
+
+    #[test]
+    fn a_turn_that_was_killed_says_so_and_what_is_known_of_its_cost() {
+        let mut author = Author::at(200, 50);
+        author.asks("What should I remember about Adrian?");
+        let turn = author.app.chat.turns.last_mut().unwrap();
+        (turn.state, turn.model) = (State::Killed, "gpt-5-mini".into());
+        let known = Usage { input_tokens: Some(8_400), estimated: true, ..Usage::default() };
+        turn.usage = Usage { at_least: Some(0.5), unpriced: 1, ..known };
+        turn.touch();
+        author.lay_out();
+        author.sees_words("⊘ cut off: the program was killed");
+        author.sees_words("gpt-5-mini \u{b7} about 8.4k in \u{b7} at least about $0.50; 1 request");
+        let turn = author.app.chat.turns.last_mut().unwrap();
+        turn.usage = Usage::default();
+        turn.touch();
+        author.lay_out();
+        author.sees_words("⊘ no end was kept");
     }
 
     #[test]

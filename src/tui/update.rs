@@ -1,6 +1,7 @@
 //! What changes when something happens. Nothing here waits, reads a file or draws.
 
 pub(super) use commands::theme_names;
+pub(super) use documents::held_in_words;
 
 mod ask;
 mod chat;
@@ -75,6 +76,7 @@ fn change(app: &mut App, msg: Msg) -> Vec<Effect> {
         | Msg::Saved(..)
         | Msg::Reread(..)
         | Msg::NotLogged(..)
+        | Msg::HeldBy(_)
         | Msg::SaveAnyway(_)
         | Msg::Reload(_)
         | Msg::Recovered(_)

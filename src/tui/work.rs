@@ -21,6 +21,7 @@ use super::effect::Effect;
 use super::msg::{Msg, Notice, SaveProblem, TypedKey, Verdict};
 use super::recovery::Recovery;
 use super::review::{Compared, stamp};
+use super::update::held_in_words;
 
 /// Hits that a search of the book shows.
 const HITS: usize = 50;
@@ -260,8 +261,44 @@ fn provenance(bench: &Workbench) -> Msg {
     }
 }
 
+/// Takes the book before something of the author's is written. Where another window has it, nothing is done, and that is told; returns
+/// what is left to do.
+fn if_free(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>) -> Option<Effect> {
+    let writes = matches!(
+        effect,
+        Effect::Save { .. }
+            | Effect::Judge(_)
+            | Effect::Rename(..)
+            | Effect::Exempt(..)
+            | Effect::NewEntry(..)
+            | Effect::NewChapter(_)
+    );
+    let Some(holder) = writes.then(|| bench.hold_to_write()).flatten() else { return Some(effect) };
+    let why = held_in_words(holder.pid);
+    match effect {
+        Effect::Save { path, .. } => send(out, Msg::Saved(path, Err(SaveProblem::ReadOnly))),
+        Effect::Judge(verdict) => {
+            if let Some(id) = verdict.id().cloned() {
+                send(
+                    out,
+                    match verdict {
+                        Verdict::AcceptAll(_) => Msg::AcceptedAll(vec![], Some((id, why))),
+                        _ => Msg::Judged(id, "Judged", Err(why)),
+                    },
+                );
+            }
+        }
+        Effect::Rename(..) => send(out, Msg::Renamed(Err(why))),
+        Effect::Exempt(..) => send(out, Msg::RenameFound(Err(why))),
+        _ => {}
+    }
+    send(out, Msg::HeldBy(holder.pid));
+    None
+}
+
 /// Does one piece of work that touches files or the keychain.
 pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>) {
+    let Some(effect) = if_free(bench, effect, out) else { return };
     let answer = match effect {
         Effect::Open(path, place) => {
             let read = bench.read_document(&path).map_err(|e| e.to_string());
@@ -343,7 +380,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         Effect::ListModels => Msg::Models(bench.models(&bench.choices().provider.value).map(Box::new)),
         Effect::UseModel(provider, model) => use_model(bench, &provider, &model),
         Effect::ReadModels => Msg::OwnModels(bench.models_of_members()),
-        Effect::SumUp => Msg::Standing(Box::new(bench.standing())),
+        Effect::SumUp => Msg::Standing(Box::new(bench.standing_with_killed())),
         Effect::UseProvider(provider) => use_provider(bench, &provider, ""),
         Effect::ReadRecovered => match recovered(bench) {
             Some(found) => found,

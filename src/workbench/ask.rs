@@ -210,8 +210,7 @@ impl Workbench {
 
     /// Notes that a turn has begun, so that the question survives a crash. Returns the conversation.
     pub fn begin(&self, ask: &Ask, setup: &TurnSetup) -> SessionId {
-        // What can't be settled now is settled at the next question.
-        let _ = self.settle_killed();
+        self.settle_spending();
         let session = setup.session.clone();
         self.inner.opened.begin(&setup.id, &session);
         let mut preface = self.so_far(ask).unwrap_or_default().preface;

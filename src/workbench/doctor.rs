@@ -110,7 +110,7 @@ impl Workbench {
             ("others", book.others.len()),
             ("ai_never", book.private.len()),
         ]);
-        let (in_use, standing) = (self.providers_in_use(), self.standing());
+        let (in_use, standing) = (self.providers_in_use(), self.standing_with_killed());
         let keys = statuses(self.keys(), &in_use);
         Report {
             book: json!({ "name": book.name, "title": book.title(), "folder": self.root(), "chapters": numbers, "others": book.others }),

@@ -107,9 +107,11 @@ impl Workbench {
         Standing { month: self.inner.spent.sums(None).0, budget: self.settings().budget }
     }
 
-    /// Returns what is to be said about money before a turn is sent: that the author wants to be warned, or that a budget can't be checked.
+    /// Returns what is to be said about money before a turn is sent: that the author wants to be warned, or that a budget can't be checked. What a killed
+    /// program has left is settled before, so that it counts.
     pub fn caution(&self, setup: &TurnSetup) -> Option<String> {
         let provider = setup.provider.name();
+        self.settle_spending();
         let standing = self.standing();
         if provider == OFFLINE || !standing.budget.is_set() {
             return None;

@@ -13,6 +13,17 @@ pub use crate::store::recovery::{Edit, Log as RecoveryLog, Recovered};
 
 use super::Workbench;
 
+/// Why the unsaved edits of a document are not logged.
+#[derive(Debug, thiserror::Error)]
+pub enum NotLogged {
+    /// Another program has the book open for writing.
+    #[error("process {} has the book open", .0.pid)]
+    HeldBy(Holder),
+    /// The log can't be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
 impl Workbench {
     /// Takes the book for an interface, for as long as it is open, and returns the program that has it if another one does. Writes
     /// nothing in a book that has no `.scritorio` yet: there the first unsaved edit takes it.
@@ -25,15 +36,22 @@ impl Workbench {
         lock::holder(self.root())
     }
 
-    /// Starts the log of a document's unsaved edits; see [`recovery::Log::start`].
+    /// Takes the book before something is written to it, and returns the program that has it if another one does: then nothing may be written.
+    pub fn hold_to_write(&self) -> Option<Holder> {
+        self.take()
+    }
+
+    /// Takes the book and starts the log of a document's unsaved edits; see [`recovery::Log::start`].
     pub fn recovery_log(
         &self,
         path: &BookPath,
         base_hash: Option<&str>,
         text: Option<&str>,
-    ) -> io::Result<RecoveryLog> {
-        self.take();
-        RecoveryLog::start(self.root(), path, base_hash, text)
+    ) -> Result<RecoveryLog, NotLogged> {
+        match self.take() {
+            Some(holder) => Err(NotLogged::HeldBy(holder)),
+            None => Ok(RecoveryLog::start(self.root(), path, base_hash, text)?),
+        }
     }
 
     /// Returns the unsaved texts that an earlier run left behind, oldest first.
@@ -102,6 +120,10 @@ mod tests {
         let mut log = first.recovery_log(&path, Some(&sha256_hex("One.")), None).unwrap();
         log.append(&[Edit { at: 0, removed: 3, inserted: "Two".into() }]).unwrap();
         assert_eq!(second.hold().map(|h| h.pid), Some(std::process::id()));
+        assert_eq!(second.hold_to_write().map(|h| h.pid), Some(std::process::id()));
+        let refused = second.recovery_log(&path, None, None);
+        assert!(matches!(refused, Err(NotLogged::HeldBy(_))), "{refused:?}");
+        assert_eq!(first.hold_to_write(), None);
         assert!(second.recovered().unwrap().is_empty());
         drop((first, log));
         assert_eq!(second.hold(), None, "the lock ends with the window");

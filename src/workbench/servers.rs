@@ -237,6 +237,7 @@ impl Workbench {
                 hint: format!("Choose one: `scritorio models --provider {name}` lists them."),
             });
         }
+        self.settle_spending();
         let purse = self.purse(&TurnId::mint(), name, &model, None);
         let may_send = |request: &Request| purse.allow(request, tokens::of_request(request));
         may_send(&check_request(&model, true))?;

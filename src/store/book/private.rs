@@ -49,14 +49,16 @@ pub fn without(book: &Book) -> Option<Book> {
     Some(open)
 }
 
-/// Looks for what the settings keep from AI among the files of the book. What is not there is a warning; where it looks like a slip, it can't be obeyed.
+/// Looks for what the settings keep from AI among the files of the book. What is not there is a warning; only a pattern may be meant for what is to come, and
+/// anything else can't be obeyed.
 pub(super) fn missing<'a>(
     settings: &mut Settings,
     root: &Path,
     files: &(impl Iterator<Item = &'a BookPath> + Clone),
 ) -> Vec<Warning> {
     let mut warnings = vec![];
-    for raw in settings.read.ai_never.clone() {
+    let places = settings.read.ai_never_at.clone();
+    for (raw, (line, column)) in settings.read.ai_never.clone().into_iter().zip(places) {
         let Ok(name) = privacy::pattern(&raw) else { continue };
         let is_glob = privacy::is_glob(&name);
         let is_there = name == "."
@@ -69,20 +71,21 @@ pub(super) fn missing<'a>(
             Some("in a pattern `*`, `**` and `?` stand for other letters, and nothing else does".to_owned())
         } else if let Some(near) = meant(&name, files.clone()) {
             Some(format!("did you mean `{near}`?"))
-        } else {
+        } else if raw.starts_with('/') {
             // It may be a path outside of the book, or that of a file of it from the root of the disk.
-            raw.starts_with('/').then(|| "a path begins in the book's folder".to_owned())
-        };
-        let what = format!("there is no folder or file `{raw}` that AI could leave alone");
-        let what = hint.as_ref().map_or(what.clone(), |hint| format!("{what}; {hint}"));
-        let warning = settings.warning(&raw, what);
-        if hint.is_some() {
-            let Warning { line, column, message, .. } = warning.clone();
-            settings.read.ai_refused.push(Problem { line, column, message });
+            Some("a path begins in the book's folder".to_owned())
         } else {
-            settings.read.ai_missing.push(warning.message.clone());
+            // It may be a file under another name, and what is sent can't be taken back.
+            (!is_glob).then(|| format!("what is still to come can be named by a pattern, such as `{name}*`"))
+        };
+        let message = format!("there is no folder or file `{raw}` that AI could leave alone");
+        let message = hint.as_ref().map_or(message.clone(), |hint| format!("{message}; {hint}"));
+        if hint.is_some() {
+            settings.read.ai_refused.push(Problem { line, column, message: message.clone() });
+        } else {
+            settings.read.ai_missing.push(message.clone());
         }
-        warnings.push(warning);
+        warnings.push(Warning { path: settings.path.clone(), line, column, message });
     }
     warnings
 }
@@ -101,8 +104,18 @@ fn meant<'a>(name: &str, files: impl Iterator<Item = &'a BookPath>) -> Option<St
     if name.is_empty() || known.contains(name.as_str()) {
         return None;
     }
+    if let Some(path) = known.iter().find(|path| ends_with(path, &name)) {
+        return Some((*path).to_owned());
+    }
     nearest(&name, known.into_iter().filter(|known| !name.starts_with(&format!("{known}/"))))
         .map(str::to_owned)
+}
+
+/// Whether a path ends with a name, with or without the ending of a file.
+fn ends_with(path: &str, name: &str) -> bool {
+    let (path, name) = (path.to_lowercase(), name.to_lowercase());
+    let is_end = |path: &str| path.strip_suffix(&*name).is_some_and(|rest| rest.ends_with('/'));
+    is_end(&path) || path.rsplit_once('.').is_some_and(|(stem, ending)| !ending.contains('/') && is_end(stem))
 }
 
 /// The files of entries that show a private file, or another file that does.
@@ -205,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_slip_in_the_settings_can_not_be_obeyed_and_what_is_not_there_yet_can() {
+    fn a_name_in_the_settings_that_is_not_there_can_not_be_obeyed_and_a_pattern_for_what_is_to_come_can() {
         let files = [("notes/private/a.md", "Secret."), ("codex/characters/ruth.md", "# Ruth\n")];
         let read = |never: &str| {
             let toml = format!("[ai]\nnever = [{never}]\n");
@@ -214,10 +227,16 @@ mod tests {
             (book.private.len(), refused, book.settings.ai_missing.len(), book.warnings.len())
         };
         assert_eq!(read("'/notes', 'codex/characters/*.md'"), (2, vec![], 0, 0));
-        assert_eq!(read("'gone'"), (0, vec![], 1, 1));
+        assert_eq!(read("'gone*'"), (0, vec![], 1, 1));
         assert_eq!(read("'codex/characters/*.txt'"), (0, vec![], 1, 1));
         for (slip, hint) in [
             ("notes/privat", "did you mean `notes/private`?"),
+            ("characters", "did you mean `codex/characters`?"),
+            ("Ruth.md", "did you mean `codex/characters/ruth.md`?"),
+            ("ruth", "did you mean `codex/characters/ruth.md`?"),
+            ("characters/ruth", "did you mean `codex/characters/ruth.md`?"),
+            ("gone", "a pattern, such as `gone*`"),
+            ("notes/gone.md", "a pattern, such as `notes/gone.md*`"),
             ("codex/charcters/*.md", "did you mean `codex/characters`?"),
             ("codex/{characters,items}", "nothing else does"),
             ("/home/me/book/notes", "begins in the book's folder"),
@@ -226,6 +245,15 @@ mod tests {
             assert_eq!((private, refused.len(), missing), (0, 1, 0), "{slip}");
             assert!(refused[0].contains(hint), "{refused:?}");
         }
+    }
+
+    #[test]
+    fn what_is_wrong_in_the_settings_is_told_with_the_place_where_it_stands() {
+        let toml = "[notes]\ndir = 'notes'\n\n[ai]\nnever = ['notes/a.md', \"note\"]\n";
+        let full = book(&[("scritorio.toml", toml), ("notes/a.md", "Secret.")]);
+        let refused = &full.settings.ai_refused[0];
+        assert_eq!((refused.line, refused.column), (5, 24), "{refused:?}");
+        assert_eq!(full.warnings.iter().map(|w| w.line).collect::<Vec<_>>(), [5]);
     }
 
     #[cfg(unix)]

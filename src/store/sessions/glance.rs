@@ -336,7 +336,11 @@ impl<'a> Glimpse<'a> {
                 return;
             }
         };
-        self.last_at = Some(line.at);
+        // The end of a turn that was cut off is written when it is settled: nothing was said then.
+        let is_settled = &*line.event == "ended" && &*turn.status.state == "running";
+        if !is_settled {
+            self.last_at = Some(line.at);
+        }
         if let Some(known) = places.get(&*turn.id).and_then(|place| self.turns.get_mut(*place)) {
             *known = turn;
         } else {

@@ -53,6 +53,7 @@ fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
             let words = format!("Unsaved words can't be kept safe from a crash ({why}). Save with Ctrl-S.");
             app.tell(Notice::problem(words));
         }
+        Msg::HeldBy(pid) => held(app, pid),
         Msg::Recovered(found) if app.read_only.is_none() => {
             // The oldest is asked about first.
             let asks = found.into_iter().rev().map(|(recovered, text)| confirm::recovered(recovered, &text));
@@ -73,6 +74,20 @@ fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
         _ => {}
     }
     vec![]
+}
+
+/// Says why a window can only read the book.
+pub(in super::super) fn held_in_words(pid: u32) -> String {
+    format!("This book is open in another window (process {pid}): here it can only be read.")
+}
+
+/// Another window took the book first. What was typed here stays on screen, and is never written over what is written there.
+fn held(app: &mut App, pid: u32) {
+    let why = held_in_words(pid);
+    app.quitting = false;
+    app.read_only = Some(why.clone());
+    let unsaved = app.documents.iter().any(|d| d.buffer.is_modified());
+    app.tell(Notice::problem(if unsaved { format!("Not saved, copy your words: {why}") } else { why }));
 }
 
 fn opened(app: &mut App, path: BookPath, place: Option<&Place>, document: Document) -> Vec<Effect> {
@@ -190,6 +205,11 @@ pub(super) fn save_all(app: &mut App) -> Vec<Effect> {
     let unsaved: Vec<usize> = (0..app.documents.len())
         .filter(|i| app.documents[*i].buffer.is_modified() && app.documents[*i].read_only.is_none())
         .collect();
+    if let Some(why) = app.read_only.clone().filter(|_| !unsaved.is_empty()) {
+        app.quitting = false;
+        app.tell(Notice::problem(why));
+        return vec![];
+    }
     let edits = super::judge::unkept(app).into_iter().flat_map(|(_, verdicts)| verdicts);
     let mut effects: Vec<Effect> = edits.map(Effect::Judge).collect();
     app.keeping = effects.len();
@@ -239,6 +259,10 @@ fn saved(app: &mut App, path: &BookPath, result: Result<String, SaveProblem>) ->
             app.quitting = false;
             app.tell(Notice::problem(format!("Not saved: {path} was changed by another program.")));
             app.waiting.push(confirm::changed_on_disk(path));
+            vec![]
+        }
+        Err(SaveProblem::ReadOnly) => {
+            app.quitting = false;
             vec![]
         }
         Err(SaveProblem::Other(why)) => {

@@ -38,6 +38,7 @@ pub(super) fn done(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>
         }
         Effect::ReadConversation(session) => {
             let session = session.or_else(|| bench.last_session())?;
+            bench.settle_spending();
             match bench.resume(&session) {
                 Ok(resumed) => Msg::Conversation(Box::new(conversation(bench, session, resumed))),
                 Err(error) => Msg::CantGoOn(session, why_not(&error), None),

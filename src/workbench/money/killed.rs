@@ -1,13 +1,13 @@
 //! What a program had sent that was killed before it could say what that cost.
 //!
-//! Its requests stand in the ledger without an end. The next question settles them, once: each gets an end, and its cost stands with what was spent, by the
+//! Its requests stand in the ledger without an end. The next question, check, or look at the conversations settles them, once: each gets an end, and its cost stands with what was spent, by the
 //! tokens that were sent; what was answered is not known. Each turn of it that the provenance does not know gets its record there, once, too. Nothing is settled of a program that still runs, or that ended by itself.
 
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::time::Duration;
 
-use crate::domain::conversation::Usage;
+use crate::domain::conversation::{Turn, TurnStatus, Usage};
 use crate::domain::ids::{SessionId, TurnId};
 use crate::store::egress::{Attempt, Egress, Ended, Open, Purpose};
 use crate::store::provenance::{Record, TurnRecord};
@@ -15,12 +15,17 @@ use crate::store::running::Killed;
 use crate::store::{proposals, sessions};
 
 use super::super::Workbench;
-use super::Bill;
+use super::{Bill, Month, Spent, Standing};
 
 /// After so long nobody settles any more what a killed program has left: a budget is for a month.
 const LONG_AGO: Duration = Duration::from_hours(62 * 24);
 
 impl Workbench {
+    /// Settles what killed programs have left, before what was spent is shown. What can't be settled now is settled at the next question.
+    pub fn settle_spending(&self) {
+        let _ = self.settle_killed();
+    }
+
     /// Settles what killed programs have left in this book's ledger, and in the one of what leaves without a book.
     pub(in super::super) fn settle_killed(&self) -> io::Result<()> {
         let killed = self.killed_programs()?;
@@ -38,6 +43,7 @@ impl Workbench {
             }
         }
         for turn in self.killed_turns(&killed)? {
+            self.settle_turn(&turn)?;
             self.ledger().append(Record::Turn(Box::new(turn)))?;
         }
         // One that is in neither ledger was at work on another book, which is settled when that is asked about; after so long its month is over.
@@ -48,6 +54,32 @@ impl Workbench {
     /// Returns the programs that were killed and that nobody has settled yet. Writes nothing.
     pub(in super::super) fn killed_programs(&self) -> io::Result<Vec<Killed>> {
         self.inner.running.killed()
+    }
+
+    /// Returns where the author stands, with what killed programs have sent and nobody has settled yet, as [`Self::settle_killed`] would
+    /// count it. Writes nothing; what can't be read counts as nothing.
+    pub fn standing_with_killed(&self) -> Standing {
+        let mut standing = self.standing();
+        let killed = self.killed_programs().unwrap_or_default();
+        if killed.is_empty() {
+            return standing;
+        }
+        let without_book = Egress::without_book(&self.inner.surroundings.folders.data);
+        for open in [self.egress(), without_book].iter().flat_map(|egress| egress.open().unwrap_or_default())
+        {
+            let Open { id, at, sent } = open;
+            let is_killed = killed.iter().any(|killed| sent.process.as_ref() == Some(&killed.name));
+            let is_counted = matches!(self.inner.spent.line_of(&id, &at), Ok(Some(_)));
+            if !is_killed || is_counted || Month::of(&at).month != standing.month.month {
+                continue;
+            }
+            let bill = self.bill(&sent);
+            let usage = bill.of_killed(sent.purpose);
+            if usage.cost != Some(0.0) {
+                standing.month.add(&Spent { usage, ..bill.of });
+            }
+        }
+        standing
     }
 
     /// Returns the turns of these programs that had sent something and that the provenance does not know, oldest first.
@@ -87,6 +119,22 @@ impl Workbench {
             }
         }
         Ok(turns)
+    }
+
+    /// Gives a turn that was cut off its cost in its conversation. One that is not there, or has an end, is left as it is.
+    fn settle_turn(&self, killed: &TurnRecord) -> io::Result<()> {
+        if !sessions::exists(self.root(), &killed.session) {
+            return Ok(());
+        }
+        let found = sessions::read(self.root(), &killed.session)?;
+        let mut kept = found.turns.into_iter().chain(found.replaced);
+        let cut_off = kept.find(|kept| {
+            let Turn { id, status, usage, .. } = &kept.turn;
+            *id == killed.turn && *status == TurnStatus::Running && *usage == Usage::default()
+        });
+        let Some(mut kept) = cut_off else { return Ok(()) };
+        kept.turn.usage = killed.usage;
+        sessions::end(self.root(), &killed.session, kept)
     }
 
     /// What is known of a turn that was killed, without what it sent.

@@ -578,7 +578,7 @@ fn a_missing_key_is_3_and_says_how_to_set_one() {
         let ran = folders.run(arguments);
         assert_eq!(ran.code, 3);
         assert!(
-            ran.err.contains("scritorio keys set openai") && ran.err.contains("OPENAI_API_KEY"),
+            ran.err.contains("environment variable OPENAI_API_KEY") && !ran.err.contains("keys set"),
             "{}",
             ran.err
         );

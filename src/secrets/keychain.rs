@@ -74,13 +74,13 @@ fn no_bus(
     let socket = match set("DBUS_SESSION_BUS_ADDRESS") {
         // Any other kind of address can't be judged by looking at the disk.
         Some(address) => address.strip_prefix("unix:path=")?.split([',', ';']).next()?.into(),
-        None => match set("XDG_RUNTIME_DIR") {
-            Some(folder) => PathBuf::from(folder).join("bus"),
-            None => {
-                let owner = std::fs::metadata("/proc/self").ok()?.uid();
-                PathBuf::from(format!("/run/user/{owner}/bus"))
-            }
-        },
+        None => {
+            let folder = match set("XDG_RUNTIME_DIR") {
+                Some(folder) => folder,
+                None => format!("/run/user/{}", std::fs::metadata("/proc/self").ok()?.uid()),
+            };
+            PathBuf::from(folder).join("bus")
+        }
     };
     (!exists(&socket)).then(|| KeychainError::None("the session has no bus".into()))
 }

@@ -7,7 +7,7 @@ mod keychain;
 
 use std::fmt;
 
-pub use keychain::{KeychainError, delete, set};
+pub use keychain::{KeychainError, absent, delete, set};
 
 /// An API key. `Debug` and `Display` print `[redacted]`.
 #[derive(Clone, PartialEq, Eq)]

@@ -572,13 +572,25 @@ fn the_smoke_test_fails_with_4_when_the_calls_never_stop() {
 }
 
 #[test]
+fn a_search_that_finds_nothing_says_so_and_a_sentence_ends_once() {
+    let folders = Folders::new();
+    for of in ["codex", "manuscript"] {
+        let ran = folders.run(&[of, "search", "xyzzyharmonium"]);
+        assert_eq!((ran.code, ran.out.as_str(), ran.err.trim()), (0, "", "Nothing was found."));
+    }
+    let ran = folders.run(&["tools", "call", "search_manuscript", "{\"qurey\": \"lamp\"}"]);
+    assert_eq!(ran.code, 1);
+    assert!(!ran.err.contains("?.") && !ran.err.contains(".."), "{}", ran.err);
+}
+
+#[test]
 fn a_missing_key_is_3_and_says_how_to_set_one() {
     let folders = Folders::new();
     for arguments in [&["ai", "tool-smoke", "--ask", "Who?"][..], &["ask", "Who?", "--provider", "openai"]] {
         let ran = folders.run(arguments);
         assert_eq!(ran.code, 3);
         assert!(
-            ran.err.contains("scritorio keys set openai") && ran.err.contains("OPENAI_API_KEY"),
+            ran.err.contains("environment variable OPENAI_API_KEY") && !ran.err.contains("keys set"),
             "{}",
             ran.err
         );

@@ -103,7 +103,7 @@ impl Codex {
                 }
                 let line =
                     |m: &crate::workbench::look::MentionRow| format!("{}:{}:{}", m.path, m.line, m.column);
-                output::table(&mentions.iter().map(|m| vec![line(m), m.name.clone()]).collect::<Vec<_>>())
+                output::found(&mentions.iter().map(|m| vec![line(m), m.name.clone()]).collect::<Vec<_>>())
             }
             Verb::Graph { name, depth, format } => {
                 let graph = match name {
@@ -124,5 +124,5 @@ fn rows(context: &Context, rows: &[EntryRow]) -> Result<(), CliError> {
         return output::document(&rows);
     }
     let row = |row: &EntryRow| vec![row.entry_type.to_string(), row.name.clone(), row.path.to_string()];
-    output::table(&rows.iter().map(row).collect::<Vec<_>>())
+    output::found(&rows.iter().map(row).collect::<Vec<_>>())
 }

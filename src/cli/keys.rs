@@ -114,6 +114,8 @@ fn status(context: &Context, all: &[KeyStatus]) -> Result<(), CliError> {
         let place = match status.source {
             "environment" => format!("in {}", status.variable),
             "keychain" => "in the keychain".to_owned(),
+            // Then it can't go into the keychain, or the variable wins over it.
+            "none" if status.problem.is_some() => format!("none; set {}", status.variable),
             "none" => {
                 format!("none; set {} or use `scritorio keys set {}`", status.variable, status.provider)
             }

@@ -75,7 +75,7 @@ impl Manuscript {
                 let row = |p: &crate::workbench::look::PassageRow| {
                     vec![format!("{}:{}:{}", p.path, p.line, p.column), p.excerpt.clone()]
                 };
-                output::table(&passages.iter().map(row).collect::<Vec<_>>())
+                output::found(&passages.iter().map(row).collect::<Vec<_>>())
             }
         }
     }

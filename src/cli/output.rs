@@ -67,6 +67,14 @@ pub(super) fn usage(error: &clap::Error) {
     }
 }
 
+/// Prints the table of a search; where nothing was found, says so beside it.
+pub(super) fn found(rows: &[Vec<String>]) -> Result<(), CliError> {
+    if rows.is_empty() {
+        progress("Nothing was found.");
+    }
+    table(rows)
+}
+
 /// Prints a table for people: columns are as wide as their longest cell.
 pub(super) fn table(rows: &[Vec<String>]) -> Result<(), CliError> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);

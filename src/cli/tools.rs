@@ -110,7 +110,9 @@ fn call(
         Err(error) => {
             // The model gets the error as a result; so does whoever stands in for it.
             output::document(&error.to_result())?;
-            Err(CliError { told: true, ..CliError::new(Kind::Work, format!("{error}.")) })
+            let words = error.to_string();
+            let end = if words.ends_with(['.', '?', '!']) { "" } else { "." };
+            Err(CliError { told: true, ..CliError::new(Kind::Work, words + end) })
         }
     }
 }

@@ -70,13 +70,18 @@ pub struct Turn {
 pub const NOT_LOOKED_UP: &str = "[answered without looking anything up]";
 
 impl Turn {
-    /// Whether anything came of it that can be read, so that it may take the place of another.
-    pub fn is_answered(&self) -> bool {
+    /// What came of it, so that it may take the place of another.
+    pub fn worth(&self) -> Worth {
         match self.status {
-            TurnStatus::Done => true,
-            TurnStatus::Cancelled => !self.answer.trim().is_empty(),
-            TurnStatus::Running | TurnStatus::Failed(_) => false,
+            TurnStatus::Done => Worth::Whole,
+            TurnStatus::Cancelled => Worth::of_stopped(&self.answer),
+            TurnStatus::Running | TurnStatus::Failed(_) => Worth::Nothing,
         }
+    }
+
+    /// Whether anything came of it that can be read.
+    pub fn is_answered(&self) -> bool {
+        self.worth() > Worth::Nothing
     }
 
     /// Why the answer breaks off in the middle, in words for whoever reads it later; `None` where it is whole, or where there is none.
@@ -93,6 +98,24 @@ impl Turn {
     /// Says which tier was asked for and which was given, where they differ: `flex asked, default given`.
     pub fn tiers_that_differ(&self) -> Option<String> {
         tiers_that_differ(self.tier_asked.as_deref(), self.tier.as_deref())
+    }
+}
+
+/// What came of a turn. One that was asked again leaves the conversation only for a turn that is worth as much or more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Worth {
+    /// No answer, or one that broke off by itself.
+    Nothing,
+    /// The beginning of an answer that the author stopped.
+    Part,
+    /// An answer.
+    Whole,
+}
+
+impl Worth {
+    /// What a turn is worth that was stopped after these words.
+    pub fn of_stopped(answer: &str) -> Self {
+        if answer.trim().is_empty() { Self::Nothing } else { Self::Part }
     }
 }
 

@@ -3,6 +3,8 @@
 //! Its calls know no time limit, and a locked Secret Service never answers; so each runs on a thread of its own that is left
 //! behind when five seconds are over. Nothing here waits longer, and no error repeats a key.
 
+#[cfg(target_os = "linux")]
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -48,6 +50,39 @@ fn explained(error: &Error) -> KeychainError {
         }
         _ => KeychainError::Refused(said),
     }
+}
+
+/// Says whether there is certainly no keychain, from what stands in the environment and on disk: at once, and without asking anybody.
+/// That one may be there does not say that it answers.
+pub fn absent() -> Option<KeychainError> {
+    #[cfg(target_os = "linux")]
+    return no_bus(|name| std::env::var(name).ok(), Path::exists);
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+/// The Secret Service is reached over the bus of the session. Where its address is looked for:
+/// <https://dbus.freedesktop.org/doc/dbus-specification.html#message-bus-types-login>.
+#[cfg(target_os = "linux")]
+fn no_bus(
+    environment: impl Fn(&str) -> Option<String>,
+    exists: impl Fn(&Path) -> bool,
+) -> Option<KeychainError> {
+    use std::os::unix::fs::MetadataExt;
+
+    let set = |name: &str| environment(name).filter(|value| !value.is_empty());
+    let socket = match set("DBUS_SESSION_BUS_ADDRESS") {
+        // Any other kind of address can't be judged by looking at the disk.
+        Some(address) => address.strip_prefix("unix:path=")?.split([',', ';']).next()?.into(),
+        None => {
+            let folder = match set("XDG_RUNTIME_DIR") {
+                Some(folder) => folder,
+                None => format!("/run/user/{}", std::fs::metadata("/proc/self").ok()?.uid()),
+            };
+            PathBuf::from(folder).join("bus")
+        }
+    };
+    (!exists(&socket)).then(|| KeychainError::None("the session has no bus".into()))
 }
 
 /// Returns what the keychain holds for a provider.
@@ -145,6 +180,24 @@ mod tests {
         assert!(words.contains("no keychain") && !words.contains("zbus"), "{words}");
         let denied = explained(&Error::NoStorageAccess("errSecAuthFailed -25293".into())).to_string();
         assert!(denied.contains("locked") && !denied.contains("25293"), "{denied}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn where_the_session_has_no_bus_there_is_no_keychain() {
+        let absent = |address: Option<&str>, folder: Option<&str>, there: &[&str]| {
+            let environment = |name: &str| {
+                let value = if name == "XDG_RUNTIME_DIR" { folder } else { address };
+                value.map(str::to_owned)
+            };
+            no_bus(environment, |path| there.iter().any(|one| Path::new(one) == path)).is_some()
+        };
+        assert!(absent(None, Some("/run/user/1"), &[]));
+        assert!(!absent(None, Some("/run/user/1"), &["/run/user/1/bus"]));
+        assert!(absent(Some("unix:path=/gone,guid=1"), Some("/run/user/1"), &["/run/user/1/bus"]));
+        assert!(!absent(Some("unix:path=/tmp/bus,guid=1"), None, &["/tmp/bus"]));
+        assert!(!absent(Some("unix:abstract=/tmp/dbus-x"), None, &[]), "nobody knows without asking");
+        assert!(absent(Some(""), None, &[]));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! the next turn needs. A turn without an end was cut off; it is kept as running, without items. When what it cost is known it gets an end that says so, and is still
 //! running. A question that was edited or asked again
 //! starts a turn that names the one whose place it takes. The older one stays in the file and leaves the conversation only when the newer
-//! one has an answer: a retry that fails costs nothing.
+//! one is worth as much: a retry that fails or is stopped costs nothing.
 //!
 //! Nothing here changes or drops a line. A line that a crash tore, or that a later version wrote, is left where it is, skipped and counted.
 
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::domain::conversation::{Turn, TurnStatus, Usage};
+use crate::domain::conversation::{Turn, TurnStatus, Usage, Worth};
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 
 use super::{home, jsonl};
@@ -219,7 +219,7 @@ fn paid<'a>(turns: impl Iterator<Item = (&'a str, Usage)>, origin: Option<&Origi
 struct Link<'a> {
     id: &'a str,
     replaces: Option<&'a str>,
-    answered: bool,
+    worth: Worth,
 }
 
 impl<'a> Link<'a> {
@@ -227,13 +227,13 @@ impl<'a> Link<'a> {
         Self {
             id: turn.id.as_str(),
             replaces: turn.replaces.as_ref().map(TurnId::as_str),
-            answered: turn.is_answered(),
+            worth: turn.worth(),
         }
     }
 }
 
-/// Says which turns are a part of the conversation. A turn that was answered takes the place of the one that it replaces, and of those that
-/// that one would have replaced. One without an answer takes the place only of others without one.
+/// Says which turns are a part of the conversation. A turn takes the place of the one that it replaces, and of those that that one would have
+/// replaced, where it is worth as much: a retry that fails or is stopped leaves a whole answer where it is.
 fn staying<'a>(links: impl Iterator<Item = Link<'a>>) -> Vec<bool> {
     let links: Vec<Link<'a>> = links.collect();
     let places: HashMap<&str, usize> = links.iter().enumerate().map(|(at, link)| (link.id, at)).collect();
@@ -243,7 +243,7 @@ fn staying<'a>(links: impl Iterator<Item = Link<'a>>) -> Vec<bool> {
         let mut last = at;
         // Only backwards: a chain that a damaged file closes to a ring has an end.
         while let Some(place) = next.and_then(|id| places.get(id)).copied().filter(|place| *place < last) {
-            if link.answered || !links[place].answered {
+            if link.worth >= links[place].worth {
                 stays[place] = false;
             }
             last = place;
@@ -485,6 +485,26 @@ mod tests {
         assert_eq!(now(), "t-1 t-3", "one failure is enough");
         talk(root.path(), "t-4", TurnStatus::Running, Some("t-3"));
         assert_eq!(now(), "t-1 t-4");
+        talk(root.path(), "t-5", TurnStatus::Done, Some("t-4"));
+        assert_eq!(now(), "t-5");
+    }
+
+    #[test]
+    fn a_retry_that_is_stopped_leaves_a_whole_answer_and_takes_the_place_of_a_part() {
+        let root = tempfile::tempdir().unwrap();
+        let now = || {
+            let turns = load(root.path(), &SessionId::new(HERE)).unwrap();
+            let listed = summary(root.path(), &SessionId::new(HERE)).unwrap().questions;
+            assert_eq!(listed, turns.len(), "the list counts the same");
+            ids(&turns).join(" ")
+        };
+        talk(root.path(), "t-1", TurnStatus::Done, None);
+        talk(root.path(), "t-2", TurnStatus::Cancelled, Some("t-1"));
+        assert_eq!(now(), "t-1 t-2");
+        talk(root.path(), "t-3", TurnStatus::Cancelled, Some("t-2"));
+        assert_eq!(now(), "t-1 t-3", "one part is enough");
+        talk(root.path(), "t-4", failed(), Some("t-3"));
+        assert_eq!(now(), "t-1 t-3 t-4");
         talk(root.path(), "t-5", TurnStatus::Done, Some("t-4"));
         assert_eq!(now(), "t-5");
     }

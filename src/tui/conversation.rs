@@ -7,7 +7,7 @@ use ratatui::text::Line;
 
 use crate::agent::event::TurnEventKind;
 use crate::agent::grounding::{Grounded, hide_markers};
-use crate::domain::conversation::{Failure, SelectionMeta, ToolRecord, ToolStatus, TurnStatus, Usage};
+use crate::domain::conversation::{Failure, SelectionMeta, ToolRecord, ToolStatus, TurnStatus, Usage, Worth};
 use crate::domain::ids::{ProposalId, TurnId};
 use crate::proposal::Status;
 use crate::workbench::{Finished, QueuedProposal};
@@ -193,12 +193,12 @@ impl TurnView {
         self.cache = None;
     }
 
-    /// Whether anything came of it that can be read.
-    pub(super) fn is_answered(&self) -> bool {
+    /// What came of it.
+    pub(super) fn worth(&self) -> Worth {
         match self.state {
-            State::Done => true,
-            State::Cancelled => !self.raw.trim().is_empty(),
-            _ => false,
+            State::Done => Worth::Whole,
+            State::Cancelled => Worth::of_stopped(&self.raw),
+            _ => Worth::Nothing,
         }
     }
 

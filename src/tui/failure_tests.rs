@@ -72,6 +72,21 @@ fn a_turn_that_is_stopped_says_what_is_kept_only_where_something_is() {
 }
 
 #[test]
+fn a_retry_that_is_stopped_leaves_the_whole_answer_before_it() {
+    let mut author = Author::at(120, 40);
+    author.asks("Who is Mira?");
+    author.waits(6);
+    let whole = author.app.chat.turns[0].raw.clone();
+    super::update::update(&mut author.app, Msg::Run("retry"));
+    author.app.chat.turns[0].event(TurnEventKind::Text("one two three four".into()));
+    author.happens(Msg::CancelledEarly);
+    let said = |author: &Author| author.app.chat.turns.iter().map(|t| t.raw.clone()).collect::<Vec<_>>();
+    assert_eq!(said(&author), [whole, "one two three four".to_owned()]);
+    author.happens(Msg::Run("retry"));
+    assert_eq!(said(&author).len(), 1, "a whole answer takes the place of both");
+}
+
+#[test]
 fn nothing_of_an_old_turn_appears_later() {
     let (mut author, turn) = waiting();
     let old = author.app.chat.turns[0].id.clone().unwrap();

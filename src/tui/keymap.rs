@@ -274,6 +274,14 @@ impl Keymap {
         chords.iter().map(Chord::to_string).collect::<Vec<_>>().join(", ")
     }
 
+    /// Returns its keys for help, those that type a character apart: those mean nothing where text is typed.
+    pub fn keys_apart(&self, name: &str) -> (String, String) {
+        let chords = self.keys.get(name).map(Vec::as_slice).unwrap_or_default();
+        let (typed, others): (Vec<Chord>, Vec<Chord>) = chords.iter().partition(|c| c.types_a_character());
+        let listed = |chords: Vec<Chord>| chords.iter().map(Chord::to_string).collect::<Vec<_>>().join(", ");
+        (listed(others), listed(typed))
+    }
+
     /// Returns the first key of a command for a hint, as in `Ctrl-J`.
     pub fn key_of(&self, name: &str) -> Option<String> {
         self.keys.get(name)?.first().map(Chord::to_string)

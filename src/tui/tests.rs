@@ -402,6 +402,26 @@ fn the_find_bar_counts_the_places_and_says_which_one_is_selected() {
 }
 
 #[test]
+fn what_is_typed_takes_the_place_of_the_selection_in_the_find_bar() {
+    let mut author = Author::at(80, 24);
+    for _ in 0..6 {
+        author.press(KeyCode::Right, KeyModifiers::SHIFT);
+    }
+    let needle = |author: &Author| author.app.find.as_ref().unwrap().needle.text().to_owned();
+    author.control('f');
+    let selected = needle(&author);
+    assert_eq!(selected.chars().count(), 6, "{selected:?}");
+    author.types("Mira");
+    assert_eq!(needle(&author), "Mira");
+    author.key(KeyCode::Esc);
+    author.control('f');
+    let selected = needle(&author);
+    author.key(KeyCode::End);
+    author.types("x");
+    assert_eq!(needle(&author), selected + "x");
+}
+
+#[test]
 fn an_old_count_is_never_shown_for_other_words() {
     let mut author = Author::at(80, 24);
     author.control('f');

@@ -156,8 +156,12 @@ impl Workbench {
 
     fn provider_report(&self, name: &str, chosen: &str, keys: &[KeyStatus]) -> ProviderReport {
         let chosen = name == chosen;
-        let destination = self.destination(name).unwrap_or_else(|failure| failure.message);
-        let reachable = (chosen && name != OFFLINE).then(|| is_reachable(&destination));
+        let destination = self.destination(name);
+        let reachable = match &destination {
+            Ok(address) if chosen && name != OFFLINE => Some(is_reachable(address)),
+            _ => None,
+        };
+        let destination = destination.unwrap_or_else(|failure| failure.message);
         // Unlike a list of providers this asks the keychain, also for a key that somebody else put there.
         let missing = || {
             let has_key = keys

@@ -55,10 +55,13 @@ impl KeyError {
     pub fn hint(&self, variable: &str) -> String {
         match self {
             Self::Bad(_) => "Nothing was stored.".to_owned(),
-            _ => format!(
-                "Put the key into the environment variable {variable} instead; it is never kept in a file."
-            ),
+            _ => Self::use_variable(variable),
         }
+    }
+
+    /// What to do where no keychain takes a key; `variable` may hold it.
+    pub fn use_variable(variable: &str) -> String {
+        format!("Put the key into the environment variable {variable} instead; it is never kept in a file.")
     }
 }
 
@@ -106,6 +109,20 @@ impl Keys {
             || (self.keychain && self.marker().keychain.iter().any(|p| p == provider))
     }
 
+    /// Why no key can be put into the keychain, as far as that is certain without asking it.
+    pub fn no_keychain(&self) -> Option<KeyError> {
+        if self.keychain { secrets::absent().map(KeyError::Keychain) } else { Some(KeyError::Off) }
+    }
+
+    /// What to do next to give a provider a key: the command is named only where there may be a keychain.
+    pub fn how_to_set(&self, provider: &str) -> String {
+        let variable = self.variable(provider);
+        match self.no_keychain() {
+            Some(_) => format!("Put its key into the environment variable {variable}."),
+            None => format!("`scritorio keys set {provider}`, or the variable {variable}."),
+        }
+    }
+
     /// Finds the key of a provider: environment, then keychain.
     pub fn find(&self, provider: &str) -> Result<Option<(ApiKey, Origin)>, KeyError> {
         if let Some(key) = self.in_environment(provider) {
@@ -128,13 +145,16 @@ impl Keys {
     /// Finds the key of a provider that can't do without, or says how to set one.
     pub(super) fn require(&self, provider: &str) -> Result<ApiKey, Failure> {
         let variable = self.variable(provider);
+        let set = match self.no_keychain() {
+            Some(_) => format!("Put one into the environment variable {variable}."),
+            None => format!(
+                "Set one with `scritorio keys set {provider}`, or put it into the environment variable {variable}."
+            ),
+        };
         let missing = |message: String| Failure {
             kind: FailureKind::Provider,
             message,
-            hint: format!(
-                "Set one with `scritorio keys set {provider}`, or put it into the environment variable {variable}. \
-                 Without a key, `--provider offline` answers from the book alone."
-            ),
+            hint: format!("{set} Without a key, `--provider offline` answers from the book alone."),
         };
         match self.find(provider) {
             Ok(Some((key, _))) => Ok(key),
@@ -242,9 +262,9 @@ mod tests {
         assert!(!keys.is_likely("openai"));
         let failure = keys.require("openai").unwrap_err();
         assert_eq!(failure.kind, FailureKind::Provider);
-        assert!(
-            failure.hint.contains("scritorio keys set openai") && failure.hint.contains("OPENAI_API_KEY")
-        );
+        assert!(failure.hint.contains("OPENAI_API_KEY"), "{failure:?}");
+        assert!(!failure.hint.contains("keys set"), "that can't work here: {failure:?}");
+        assert!(!keys.how_to_set("openai").contains("keys set"));
         assert!(matches!(keys.set("openai", "sk-x"), Err(KeyError::Off)));
         assert_eq!(keys.status("openai").source, "none");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

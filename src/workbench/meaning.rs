@@ -315,7 +315,7 @@ mod tests {
         bench(folder.path(), &replayer.base, true);
         let bench = with(folder.path(), &format!("{PRICE}[budget]\nrefuse = 0.0001\n"));
         let refused = bench.learn_meanings(&bench.book(), &turn(), &*witness(&bench)).await.unwrap_err();
-        assert!(refused.message.contains("Nothing more was sent."), "{refused:?}");
+        assert!(refused.message.contains("Nothing was sent."), "{refused:?}");
         assert!(replayer.recorded().is_empty());
     }
 

@@ -6,6 +6,7 @@
 
 mod killed;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
@@ -127,7 +128,7 @@ impl Workbench {
         let warn = standing.budget.warn?;
         (standing.month.dollars + cost >= warn).then(|| {
             format!(
-                "Budget: {}, up to about {} more now; you wanted to be warned from {}.",
+                "Budget: {}, up to {} now; warning at {}.",
                 standing.words(),
                 dollars(cost),
                 dollars(warn)
@@ -164,6 +165,7 @@ impl Workbench {
             turn: turn.clone(),
             model: model.to_owned(),
             tier: tier.map(str::to_owned),
+            began: AtomicBool::new(false),
             book: self.inner.spent.clone(),
         }
     }
@@ -329,6 +331,8 @@ pub(super) struct Till {
     model: String,
     /// The tier that it asks for.
     tier: Option<String>,
+    /// Whether a request of this turn was let go.
+    began: AtomicBool,
     book: Unwritten,
 }
 
@@ -346,16 +350,20 @@ impl Till {
             return Ok(());
         }
         let Some(next) = next else {
-            return if self.budget.refuses_unknown() { Err(self.of_unknown_cost()) } else { Ok(()) };
+            return if self.budget.refuses_unknown() {
+                Err(self.of_unknown_cost(self.left(self.book.sums(Some(&self.turn)).1)))
+            } else {
+                Ok(())
+            };
         };
         let (month, spent) = self.book.sums(Some(&self.turn));
-        let about = dollars(next);
+        let (about, left) = (dollars(next), self.left(spent));
         if let Some(most) = per_turn.filter(|most| spent + next > *most) {
             let so_far =
                 if spent > 0.0 { format!("has cost {}, and ", dollars(spent)) } else { String::new() };
             return Err(self.refused(
                 format!(
-                    "This question {so_far}would cost up to about {about} more (estimated): over the {} that one question may cost. Nothing more was sent.",
+                    "This question {so_far}would cost up to about {about} more (estimated): over the {} that one question may cost. {left}",
                     dollars(most)
                 ),
                 "per_turn",
@@ -365,7 +373,7 @@ impl Till {
             let standing = Standing { month, budget: self.budget };
             return Err(self.refused(
                 format!(
-                    "This month has cost {} of the {} that it may, and the next request would cost up to about {about} (estimated). Nothing more was sent.",
+                    "This month has cost {} of the {} that it may, and the next request would cost up to about {about} (estimated). {left}",
                     standing.sum(),
                     dollars(most)
                 ),
@@ -386,14 +394,18 @@ impl Till {
         }
     }
 
-    fn of_unknown_cost(&self) -> Failure {
+    /// Says what of a turn that is refused has left, which has cost so much until now.
+    fn left(&self, spent: f64) -> &'static str {
+        let began = spent > 0.0 || self.began.load(Ordering::Relaxed);
+        if began { "Nothing more was sent." } else { "Nothing was sent." }
+    }
+
+    fn of_unknown_cost(&self, left: &str) -> Failure {
         let model = &self.model;
         let tier = self.tier.as_deref().map(|tier| format!(" on the {tier} tier")).unwrap_or_default();
         Failure {
             kind: FailureKind::Work,
-            message: format!(
-                "The price of {model}{tier} is not known, so the budget can't be kept. Nothing more was sent."
-            ),
+            message: format!("The price of {model}{tier} is not known, so the budget can't be kept. {left}"),
             hint: format!(
                 "Name it under [prices.\"{model}\"] in {}, or set `unknown = \"allow\"` under [budget] there.",
                 self.settings
@@ -412,7 +424,9 @@ impl Purse for Till {
             estimate(self.prices.clone(), &request, tokens).cost.map_or(next, |default| default.max(next))
         };
         let is_flex = request.options.service_tier.as_deref() == Some("flex");
-        self.may_spend(if is_flex { next.map(default) } else { next })
+        self.may_spend(if is_flex { next.map(default) } else { next })?;
+        self.began.store(true, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -528,7 +542,10 @@ mod tests {
         assert_eq!(standing.words(), "at least $0.65 of $0.65 this month, 1 request of unknown cost");
         let refused = purse(&other).allow(&request(None), ONE).unwrap_err();
         assert_eq!(refused.kind, FailureKind::Work);
-        assert!(refused.message.contains("Nothing more was sent."), "{refused:?}");
+        assert!(refused.message.ends_with("Nothing more was sent."), "{refused:?}");
+        let next = other.purse(&TurnId::new("t-2"), "openai", "gpt-5-mini", None);
+        let refused = next.allow(&request(None), ONE).unwrap_err();
+        assert!(refused.message.ends_with("Nothing was sent."), "of the next question: {refused:?}");
         assert!(refused.hint.contains("`refuse` under [budget] in") && refused.hint.contains("config.toml"));
         assert_eq!(purse(&first).allow(&request(None), ONE), Ok(()));
     }
@@ -650,7 +667,10 @@ mod tests {
         assert_eq!(caution(""), None);
         assert_eq!(caution("[budget]\nwarn = 5\n"), None);
         let said = caution("[budget]\nwarn = 0.001\n").unwrap();
-        assert!(said.contains("you wanted to be warned from $0.0010"), "{said}");
+        assert!(said.contains("; warning at $0.0010."), "{said}");
+        assert!(said.chars().count() < 80, "it stands in one row: {said}");
+        let said = caution("[budget]\nwarn = 0.001\nrefuse = 1000\n").unwrap();
+        assert!(said.chars().count() < 80, "it stands in one row: {said}");
         let refused = caution("[budget]\nrefuse = 5\n[provider]\nmodel = 'brand-new'\n");
         assert_eq!(refused, None, "the budget refuses, and says why");
         let said = caution("[budget]\nwarn = 5\n[provider]\nmodel = 'brand-new'\n").unwrap();

@@ -40,6 +40,8 @@ pub struct Offered {
     pub has_key: bool,
     /// Whether it runs on this machine, as far as its address says.
     pub is_local: bool,
+    /// Why there is no keychain that could take its key, as far as that is certain without asking it.
+    pub no_keychain: Option<String>,
 }
 
 /// Returns the names of all providers without opening a book. Settings that can't be read add none.
@@ -87,6 +89,7 @@ impl Workbench {
     /// Returns what can be chosen, the offline reader last.
     pub fn providers_on_offer(&self) -> Vec<Offered> {
         let names = self.provider_names().into_iter().filter(|name| name != OFFLINE);
+        let no_keychain = self.keys().no_keychain().map(|why| why.to_string());
         let offered = names.filter_map(|name| {
             let preset = self.preset(&name).ok()?;
             let is_local = preset.base_url.as_deref().is_some_and(|url| {
@@ -98,6 +101,7 @@ impl Workbench {
                 variable: self.keys().variable(&name),
                 has_key: self.keys().is_likely(&name),
                 is_local,
+                no_keychain: no_keychain.clone(),
                 name,
             })
         });
@@ -108,6 +112,7 @@ impl Workbench {
             variable: String::new(),
             has_key: false,
             is_local: false,
+            no_keychain: None,
         };
         offered.chain([offline]).collect()
     }

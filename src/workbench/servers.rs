@@ -194,10 +194,7 @@ impl Workbench {
             return Some(format!("Start {}.", preset.title));
         }
         if preset.needs_key && !has_key {
-            return Some(format!(
-                "`scritorio keys set {name}`, or the variable {}.",
-                self.keys().variable(name)
-            ));
+            return Some(self.keys().how_to_set(name));
         }
         let has_model = !self.model_of(name, None).value.is_empty();
         (!has_model).then(|| format!("Choose a model: `scritorio models --provider {name}`."))

@@ -7,6 +7,7 @@ use super::missing;
 use super::quoting::{self, marked, quotable};
 use crate::craft::{Prose, Reading, Sentence, stage};
 use crate::domain::codex::EntryType;
+use crate::domain::passage::count_words;
 
 /// Quotations of one reading, where it holds so many sentences that can be quoted.
 const MIN_QUOTES: usize = 2;
@@ -93,10 +94,12 @@ pub fn bullets(text: &str, library: &Library<'_>) -> Vec<String> {
 
 impl Reader<'_> {
     fn numbers(&self) -> String {
+        // As everywhere: what stands between white space.
+        let words = self.prose.paragraphs().iter().map(|p| count_words(&self.prose.text()[p.clone()]));
         let (rhythm, share) = (&self.reading.rhythm, self.reading.dialogue.share * 100.0);
         format!(
             "{} in {}: {:.0} words each on average (spread {:.0}, longest {}); {share:.0} % dialogue; Flesch reading ease {:.0}.",
-            count(self.reading.words, "word"),
+            count(words.sum(), "word"),
             count(rhythm.sentences, "sentence"),
             rhythm.mean,
             rhythm.spread,

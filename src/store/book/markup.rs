@@ -92,7 +92,7 @@ pub fn headings(lines: &[Cow<'_, str>]) -> Vec<Heading> {
             && let Some(level) = underline(line)
             && let above = lines[at - 1].trim()
             && !above.is_empty()
-            && atx(above).is_none()
+            && found.last().is_none_or(|last| last.line + last.height < at)
             && (level == 1 || is_underlined_title(above, lines.get(at.wrapping_sub(2)).map(AsRef::as_ref)))
         {
             found.push(Heading { level, text: plain_text(above), line: at - 1, height: 2 });

@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::conversation::Usage;
+use crate::domain::conversation::{Usage, Worth};
 use crate::domain::ids::{SessionId, TurnId};
 use crate::store::jsonl::{self, Parsed};
 use crate::store::{atomic, home};
@@ -286,12 +286,12 @@ struct Status<'a> {
 }
 
 impl Turn<'_> {
-    /// The same as [`crate::domain::conversation::Turn::is_answered`].
-    fn is_answered(&self) -> bool {
+    /// The same as [`crate::domain::conversation::Turn::worth`].
+    fn worth(&self) -> Worth {
         match &*self.status.state {
-            "done" => true,
-            "cancelled" => !self.answer.trim().is_empty(),
-            _ => false,
+            "done" => Worth::Whole,
+            "cancelled" => Worth::of_stopped(&self.answer),
+            _ => Worth::Nothing,
         }
     }
 }
@@ -313,7 +313,7 @@ impl<'a> Glimpse<'a> {
         let links = glimpse.turns.iter().map(|turn| Link {
             id: &turn.id,
             replaces: turn.replaces.as_deref(),
-            answered: turn.is_answered(),
+            worth: turn.worth(),
         });
         glimpse.stays = staying(links);
         glimpse

@@ -19,13 +19,20 @@ use crate::tui::widgets::popup;
 pub(in crate::tui) struct Item {
     label: String,
     detail: String,
+    found_by: Option<String>,
     msg: Msg,
 }
 
 impl Item {
     /// An item with a name, and more about it beside the name.
     pub(in crate::tui) fn new(label: &str, detail: &str, msg: Msg) -> Self {
-        Self { label: label.to_owned(), detail: detail.to_owned(), msg }
+        Self { label: label.to_owned(), detail: detail.to_owned(), found_by: None, msg }
+    }
+
+    /// Lets it be found by its name and these words alone, and not by what is said beside it. Holds for a list where every item says so.
+    pub(in crate::tui) fn found_by(mut self, words: &str) -> Self {
+        self.found_by = Some(words.to_owned());
+        self
     }
 
     /// Says what kind of thing it is.
@@ -69,13 +76,17 @@ impl Chooser {
     pub(in crate::tui) fn new(title: &str, items: Vec<Item>) -> Self {
         let mut rows = vec![];
         let mut messages = vec![];
+        let words: Option<Vec<String>> = items.iter().map(|item| item.found_by.clone()).collect();
         for (value, item) in items.into_iter().enumerate() {
             rows.push(Row { value, label: item.label, detail: item.detail });
             messages.push(Some(item.msg));
         }
         Self {
             title: title.to_owned(),
-            list: List::new(rows),
+            list: match words {
+                Some(words) => List::new(rows).found_by(&words),
+                None => List::new(rows),
+            },
             messages,
             filter: Input::default().with_placeholder("type to narrow"),
             otherwise: None,

@@ -28,9 +28,21 @@ pub(in crate::tui) fn open(app: &App) -> Popup {
         let of_context = COMMANDS.iter().filter(|c| c.context == context);
         let (moving, other): (Vec<_>, Vec<_>) = of_context.partition(|c| c.moves());
         for command in other.into_iter().chain(moving) {
-            let keys = app.keymap.keys_of(command.name);
+            let keys = match context {
+                Context::Global => app.keymap.keys_apart(command.name).0,
+                _ => app.keymap.keys_of(command.name),
+            };
             let keys = if keys.is_empty() { "(palette)".to_owned() } else { keys };
             words.push_str(&row(&keys, command.about));
+        }
+        if context != Context::Global && !context.takes_text() {
+            let everywhere = COMMANDS.iter().filter(|c| c.context == Context::Global);
+            for command in everywhere {
+                let typed = app.keymap.keys_apart(command.name).1;
+                if !typed.is_empty() {
+                    words.push_str(&row(&typed, command.about));
+                }
+            }
         }
         words.push('\n');
     }

@@ -6,9 +6,12 @@ use crate::tui::msg::{Msg, TypedKey};
 use crate::workbench::keys::KeyError;
 use crate::workbench::provider::Offered;
 
-/// Asks for the key of a provider.
+/// Asks for the key of a provider. Where nothing could keep it, says so before anything is typed.
 pub(in crate::tui) fn open(provider: &Offered) -> Popup {
-    let Offered { name, title, variable, .. } = provider;
+    let Offered { name, title, variable, no_keychain, .. } = provider;
+    if let Some(why) = no_keychain {
+        return Popup::text(&format!("Connect {title}"), &instead(why, variable));
+    }
     let words = format!(
         "Type or paste the API key for {title}. It goes to the system keychain, never into a file, and takes effect with the next question. The environment variable {variable} wins over it."
     );
@@ -24,25 +27,54 @@ pub(in crate::tui) fn open(provider: &Offered) -> Popup {
 
 /// Tells why a key was not kept, and where it can go instead.
 pub(in crate::tui) fn not_kept(why: &KeyError, variable: &str) -> Popup {
-    let next = match why {
-        KeyError::Bad(_) => "Copy it once more, whole, and connect again.".to_owned(),
-        _ => format!(
-            "{} Set it where your shell sets its variables, then start Scritorio again and choose the provider.",
-            why.hint(variable)
-        ),
+    let words = match why {
+        KeyError::Bad(_) => {
+            format!("{}.\n\nCopy it once more, whole, and connect again.", capital(&why.to_string()))
+        }
+        _ => instead(&why.to_string(), variable),
     };
-    let mut said = why.to_string();
-    if let Some(first) = said.get(..1) {
-        said.replace_range(..1, &first.to_uppercase());
-    }
-    Popup::text("The key was not kept", &format!("{said}.\n\n{next}"))
+    Popup::text("The key was not kept", &words)
+}
+
+/// Why the keychain takes no key, and what to do instead.
+fn instead(why: &str, variable: &str) -> String {
+    format!(
+        "{}.\n\n{} Set it where your shell sets its variables, then start Scritorio again and choose the provider.",
+        capital(why),
+        KeyError::use_variable(variable)
+    )
+}
+
+fn capital(words: &str) -> String {
+    let mut chars = words.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use crate::tui::effect::Effect;
-    use crate::tui::msg::TypedKey;
+    use crate::tui::msg::{Msg, TypedKey};
     use crate::tui::tests::Author;
+
+    #[test]
+    fn without_a_keychain_the_key_is_not_even_asked_for() {
+        for (width, height) in [(80, 24), (120, 40)] {
+            let mut author = Author::at(width, height);
+            let mut offered = author.bench.providers_on_offer();
+            offered.retain(|provider| provider.name == "anthropic");
+            let mut provider = offered.remove(0);
+            author.happens(Msg::ChooseProvider(provider.clone()));
+            let words = author.sees().replace(['\n', '│', '┃'], " ");
+            let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains("Connect Anthropic") && words.contains("switched off"), "{words}");
+            assert!(words.contains("environment variable ANTHROPIC_API_KEY instead"), "{words}");
+            assert!(!words.contains("Type or paste"), "{words}");
+            author.key(crossterm::event::KeyCode::Esc);
+            provider.no_keychain = None;
+            author.happens(Msg::ChooseProvider(provider));
+            author.sees_words("Type or paste");
+        }
+    }
 
     #[test]
     fn without_a_keychain_the_author_is_told_where_a_key_can_go_on_a_small_screen_too() {

@@ -73,14 +73,16 @@ fn put_aside(app: &mut App) -> Option<TurnId> {
     replaced
 }
 
-/// The turn that took the place of others is over: without an answer, those that have one come back before it.
+/// The turn that took the place of others is over: those that are worth more come back before it, so that one that failed or was stopped
+/// costs no answer.
 pub(super) fn put_back(app: &mut App) {
     let mut aside = std::mem::take(&mut app.chat.aside);
     let Some(new) = app.chat.turns.last() else { return };
-    if new.is_answered() {
+    let worth = new.worth();
+    aside.retain(|turn| turn.worth() > worth);
+    if aside.is_empty() {
         return;
     }
-    aside.retain(TurnView::is_answered);
     let place = app.chat.turns.len() - 1;
     app.chat.turns.splice(place..place, aside.into_iter().rev());
     app.chat.at = None;

@@ -21,7 +21,7 @@ enum Direction {
     Backward,
 }
 
-/// Opens the find bar; the selection, when it is short, is what is looked for.
+/// Opens the find bar; the selection, when it is short, is what is looked for until something else is typed.
 pub(super) fn open(app: &mut App) -> Vec<Effect> {
     app.focus = Pane::Manuscript;
     let Some(document) = app.document() else { return vec![] };
@@ -31,7 +31,7 @@ pub(super) fn open(app: &mut App) -> Vec<Effect> {
         .or_else(|| app.find.as_ref().map(|f| f.needle.text().to_owned()))
         .unwrap_or_default();
     app.find = Some(Find {
-        needle: Input::new(&needle),
+        needle: Input::prefilled(&needle),
         replacement: None,
         in_replacement: false,
         from,

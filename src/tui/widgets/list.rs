@@ -31,6 +31,8 @@ pub struct List<T> {
     rows: Vec<Row<T>>,
     /// Label and detail of each row, one character for each grapheme.
     texts: Vec<Utf32String>,
+    /// Whether rows are found by other words than their details.
+    by_words: bool,
     query: String,
     shown: Vec<Shown>,
     /// Index into `shown`.
@@ -53,6 +55,7 @@ impl<T> List<T> {
         let mut list = Self {
             rows: vec![],
             texts: vec![],
+            by_words: false,
             query: String::new(),
             shown: vec![],
             selected: 0,
@@ -60,6 +63,15 @@ impl<T> List<T> {
         };
         list.set_rows(rows);
         list
+    }
+
+    /// Lets rows be found by their names and by these words, one for each row, instead of by what is shown beside the names.
+    #[must_use]
+    pub fn found_by(mut self, words: &[String]) -> Self {
+        self.by_words = true;
+        let texts = self.rows.iter().zip(words).map(|(row, words)| format!("{} {words}", row.label));
+        self.texts = texts.map(|text| searchable(&text)).collect();
+        self
     }
 
     /// Replaces the rows and keeps the query; the selection stays at its place.
@@ -87,6 +99,11 @@ impl<T> List<T> {
             if let Some(score) = pattern.indices(text.slice(..), &mut self.matcher, &mut matched) {
                 matched.sort_unstable();
                 matched.dedup();
+                if self.by_words {
+                    // What is not shown can't be marked.
+                    let label = self.rows.get(row).map_or(0, |row| row.label.graphemes(true).count());
+                    matched.retain(|at| (*at as usize) < label);
+                }
                 scored.push((score, Shown { row, matched }));
             }
         }

@@ -195,11 +195,8 @@ fn left(out: &mut String, report: &Report) {
         out.push_str("Text of these files was in them:\n");
     }
     for file in sent.files.iter().take(MOST_FILES) {
-        let words = number(file.most_words);
-        line(
-            out,
-            &format!("{}: {}, at most {words} words at once", file.path, count(file.requests, "request")),
-        );
+        let (requests, words) = (count(file.requests, "request"), count(file.most_words, "word"));
+        line(out, &format!("{}: {requests}, at most {words} at once", file.path));
     }
     more(out, sent.files.len());
 }

@@ -551,6 +551,9 @@ mod tests {
         let found = headings(&lines("Appearance\n----------\nTall.\n---\n\nA: b\n---\ntwo\nlines\n---"));
         let found: Vec<_> = found.iter().map(|h| (h.level, h.text.as_str(), h.height)).collect();
         assert_eq!(found, [(2, "Appearance", 2)]);
+        let found = headings(&lines("One\n===\n===\n# Two\n===\n"));
+        let found: Vec<_> = found.iter().map(|h| (h.text.as_str(), h.line, h.height)).collect();
+        assert_eq!(found, [("One", 0, 2), ("Two", 3, 1)], "a line belongs to one heading");
     }
 
     #[test]

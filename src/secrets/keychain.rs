@@ -71,16 +71,12 @@ fn no_bus(
     use std::os::unix::fs::MetadataExt;
 
     let set = |name: &str| environment(name).filter(|value| !value.is_empty());
-    let socket = match set("DBUS_SESSION_BUS_ADDRESS") {
+    let socket: PathBuf = if let Some(address) = set("DBUS_SESSION_BUS_ADDRESS") {
         // Any other kind of address can't be judged by looking at the disk.
-        Some(address) => address.strip_prefix("unix:path=")?.split([',', ';']).next()?.into(),
-        None => {
-            let folder = match set("XDG_RUNTIME_DIR") {
-                Some(folder) => folder,
-                None => format!("/run/user/{}", std::fs::metadata("/proc/self").ok()?.uid()),
-            };
-            PathBuf::from(folder).join("bus")
-        }
+        address.strip_prefix("unix:path=")?.split([',', ';']).next()?.into()
+    } else {
+        let own = || Some(format!("/run/user/{}", std::fs::metadata("/proc/self").ok()?.uid()));
+        PathBuf::from(set("XDG_RUNTIME_DIR").or_else(own)?).join("bus")
     };
     (!exists(&socket)).then(|| KeychainError::None("the session has no bus".into()))
 }

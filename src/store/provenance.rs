@@ -1,7 +1,7 @@
 //! What AI did to a book: `.scritorio/provenance/<machine>.jsonl`, append-only and hash-chained.
 //!
 //! Every line holds the SHA-256 of the line before it, and of itself. How many lines there are and the hash of the last one is also kept outside
-//! the book, in the data folder (the [`anchor`]), so that a tail that was cut off shows, and so does a line that somebody else added. The anchor names the next line before that is
+//! the book, in the data folder (the `anchor`), so that a tail that was cut off shows, and so does a line that somebody else added. The anchor names the next line before that is
 //! written: a line that it does not name was not written by this program here. A chain that has lines and no anchor never gets one. Holds metadata and hashes, never prose, prompts or keys.
 
 mod anchor;

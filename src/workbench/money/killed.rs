@@ -56,7 +56,7 @@ impl Workbench {
         self.inner.running.killed()
     }
 
-    /// Returns where the author stands, with what killed programs have sent and nobody has settled yet, as [`Self::settle_killed`] would
+    /// Returns where the author stands, with what killed programs have sent and nobody has settled yet, as `settle_killed` would
     /// count it. Writes nothing; what can't be read counts as nothing.
     pub fn standing_with_killed(&self) -> Standing {
         let mut standing = self.standing();

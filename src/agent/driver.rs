@@ -159,8 +159,8 @@ impl Driver {
         self.drop_oldest();
         let kept = self.machine.kept();
         let request = request::request(&self.setup, self.machine.items(), kept, choice);
-        let tokens = tokens::of(&request, &self.setup.provider.body(&request));
-        if let Err(failure) = self.setup.purse.allow(&request, tokens) {
+        let tokens = || tokens::of(&request, &self.setup.provider.body(&request));
+        if let Err(failure) = self.setup.purse.allow(&request, &tokens) {
             self.refused = Some(failure);
         } else if !self.cancel.is_cancelled() {
             let witness = Arc::new(self.receipts.of(self.setup.witness.clone()));

@@ -8,13 +8,14 @@ use crate::providers::Request;
 
 /// Who knows what requests may cost.
 pub trait Purse: Send + Sync {
-    /// Whether `request` may be sent, which comes to so many `tokens` (estimated). An error ends the turn before anything is sent.
-    fn allow(&self, request: &Request, tokens: u64) -> Result<(), Failure>;
+    /// Whether `request` may be sent. `tokens` counts what it comes to (estimated), which takes the whole body: only who has a limit asks.
+    /// An error ends the turn before anything is sent.
+    fn allow(&self, request: &Request, tokens: &dyn Fn() -> u64) -> Result<(), Failure>;
 }
 
 /// Knows no limit: where nothing costs anything, and for tests.
 impl Purse for () {
-    fn allow(&self, _request: &Request, _tokens: u64) -> Result<(), Failure> {
+    fn allow(&self, _request: &Request, _tokens: &dyn Fn() -> u64) -> Result<(), Failure> {
         Ok(())
     }
 }

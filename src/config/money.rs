@@ -37,9 +37,14 @@ impl Budget {
         self.warn.is_some() || self.refuse.is_some() || self.per_turn.is_some()
     }
 
+    /// Whether it can refuse a request.
+    pub fn limits(&self) -> bool {
+        self.refuse.is_some() || self.per_turn.is_some()
+    }
+
     /// Whether a request whose cost nobody knows is not sent.
     pub fn refuses_unknown(&self) -> bool {
-        (self.refuse.is_some() || self.per_turn.is_some()) && self.unknown == Unknown::Refuse
+        self.limits() && self.unknown == Unknown::Refuse
     }
 
     pub(super) fn read(s: &Section<'_>) -> Result<Self, Problem> {

@@ -521,6 +521,50 @@ fn the_second_window_on_a_new_book_can_only_read_it_from_the_first_words_of_the_
 }
 
 #[test]
+fn a_second_window_makes_renames_and_decides_nothing_before_its_first_words_either() {
+    use crate::domain::ids::ProposalId;
+
+    let mut first = Author::at(120, 40);
+    let root = first.bench.root().to_path_buf();
+    let second = || Author::in_book(tempfile::tempdir().unwrap(), &root, (120, 40));
+    let found = Box::new(first.bench.rename("Mira", "Nora").unwrap());
+    let chosen = found.places.iter().map(|place| place.id.clone()).collect();
+    let of_one = found.places[0].id.clone();
+    let effects = [
+        Effect::NewChapter("Dawn".to_owned()),
+        Effect::NewEntry(crate::domain::codex::EntryType::Character, "Nora".to_owned()),
+        Effect::Rename(found.clone(), chosen),
+        Effect::Exempt(found, of_one),
+        Effect::Judge(super::msg::Verdict::Reject(ProposalId::new("p-1"), None)),
+    ];
+    let windows: Vec<_> = effects.into_iter().map(|effect| (second(), effect)).collect();
+    first.types("first ");
+    first.control('s');
+    let before = all_files(&root);
+    for (mut window, effect) in windows {
+        let what = format!("{effect:?}");
+        window.happens_effect(effect);
+        assert!(window.app.read_only.is_some(), "{what}");
+        window.sees_words("This book is open in another window");
+        assert!(all_files(&root) == before, "{what}");
+    }
+}
+
+/// Every file below a folder, with what it holds.
+fn all_files(folder: &Path) -> std::collections::BTreeMap<std::path::PathBuf, Vec<u8>> {
+    let mut files = std::collections::BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(all_files(&path));
+        } else {
+            files.insert(path.clone(), std::fs::read(&path).unwrap());
+        }
+    }
+    files
+}
+
+#[test]
 fn somebody_elses_words_are_never_overwritten() {
     let mut author = Author::at(120, 40);
     let path = author.bench.root().join("manuscript/01-the-listening-post.md");

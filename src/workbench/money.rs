@@ -82,8 +82,12 @@ impl Standing {
 impl Workbench {
     /// Returns what a model of a provider costs; `None`: nobody says so.
     pub fn prices(&self, provider: &str, model: &str) -> Option<Prices> {
-        let destination = self.destination(provider).unwrap_or_default();
-        let host = host_of(&destination);
+        self.prices_at(provider, model, &self.destination(provider).unwrap_or_default())
+    }
+
+    /// The same where it stands, or stood when it was asked, at `destination`.
+    fn prices_at(&self, provider: &str, model: &str, destination: &str) -> Option<Prices> {
+        let host = host_of(destination);
         let web_search = host.and_then(prices::web_search);
         if let Some(own) = self.settings().prices.get(model) {
             let own = own.prices.clone();
@@ -97,7 +101,10 @@ impl Workbench {
             return Some(Prices::free());
         }
         // What the server said itself is younger than a list that was shipped.
-        let told = self.told_prices(provider, model).map(|told| Prices { web_search, ..told });
+        let stands_there =
+            || self.destination(provider).is_ok_and(|now| host.is_some() && host_of(&now) == host);
+        let told = self.told_prices(provider, model).filter(|_| stands_there());
+        let told = told.map(|told| Prices { web_search, ..told });
         // A server on this machine runs the model itself. Where it is a proxy that bills and does not say so, the author has to.
         let here = || host.is_some_and(is_loopback).then(Prices::free);
         told.or_else(here).or_else(|| Some(prices::listed(host?, model)?.prices))
@@ -173,7 +180,7 @@ impl Workbench {
     /// Returns who puts a cost to a request and books it.
     pub(super) fn bill(&self, sent: &Sent) -> Bill {
         Bill {
-            prices: self.prices(&sent.provider, &sent.model),
+            prices: self.prices_at(&sent.provider, &sent.model, &sent.destination),
             tokens: sent.tokens,
             of: Spent {
                 at: String::new(),
@@ -346,7 +353,7 @@ impl Till {
     /// Whether so much more may be spent, in US dollars; `None`: nobody knows how much it is.
     fn may_spend(&self, next: Option<f64>) -> Result<(), Failure> {
         let Budget { refuse, per_turn, .. } = self.budget;
-        if (refuse.is_none() && per_turn.is_none()) || next == Some(0.0) {
+        if !self.budget.limits() || next == Some(0.0) {
             return Ok(());
         }
         let Some(next) = next else {
@@ -415,7 +422,12 @@ impl Till {
 }
 
 impl Purse for Till {
-    fn allow(&self, request: &Request, tokens: u64) -> Result<(), Failure> {
+    fn allow(&self, request: &Request, tokens: &dyn Fn() -> u64) -> Result<(), Failure> {
+        if !self.budget.limits() {
+            self.began.store(true, Ordering::Relaxed);
+            return Ok(());
+        }
+        let tokens = tokens();
         let next = estimate(self.prices.clone(), request, tokens).cost;
         // Where there is no room on the flex tier, the same request is sent on the default tier.
         let default = |next: f64| {
@@ -486,7 +498,7 @@ mod tests {
             purpose: Purpose::Turn,
             session: None,
             turn: Some(TurnId::new("t-1")),
-            destination: "https://example.org".into(),
+            destination: bench.destination(provider).unwrap(),
             provider: provider.into(),
             model: model.into(),
             tier: None,
@@ -540,14 +552,14 @@ mod tests {
         assert!(standing.warns());
         assert_eq!((standing.month.responses, standing.month.unpriced), (2, 1));
         assert_eq!(standing.words(), "at least $0.65 of $0.65 this month, 1 request of unknown cost");
-        let refused = purse(&other).allow(&request(None), ONE).unwrap_err();
+        let refused = purse(&other).allow(&request(None), &|| ONE).unwrap_err();
         assert_eq!(refused.kind, FailureKind::Work);
         assert!(refused.message.ends_with("Nothing more was sent."), "{refused:?}");
         let next = other.purse(&TurnId::new("t-2"), "openai", "gpt-5-mini", None);
-        let refused = next.allow(&request(None), ONE).unwrap_err();
+        let refused = next.allow(&request(None), &|| ONE).unwrap_err();
         assert!(refused.message.ends_with("Nothing was sent."), "of the next question: {refused:?}");
         assert!(refused.hint.contains("`refuse` under [budget] in") && refused.hint.contains("config.toml"));
-        assert_eq!(purse(&first).allow(&request(None), ONE), Ok(()));
+        assert_eq!(purse(&first).allow(&request(None), &|| ONE), Ok(()));
     }
 
     #[test]
@@ -555,15 +567,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let bench = bench(folder.path(), "[budget]\nper_turn = 0.005\n");
         let purse = purse(&bench);
-        assert_eq!(purse.allow(&request(None), ONE), Ok(()));
+        assert_eq!(purse.allow(&request(None), &|| ONE), Ok(()));
         spends(&bench, &on(used(0, 1_000), None));
-        assert_eq!(purse.allow(&request(None), ONE), Ok(()));
+        assert_eq!(purse.allow(&request(None), &|| ONE), Ok(()));
         spends(&bench, &on(used(0, 1_000), None));
-        let refused = purse.allow(&request(None), ONE).unwrap_err();
+        let refused = purse.allow(&request(None), &|| ONE).unwrap_err();
         assert!(refused.message.contains("has cost $0.0040"), "{refused:?}");
         assert!(refused.hint.contains("`per_turn`"), "{refused:?}");
         let other = bench.purse(&TurnId::new("t-2"), "openai", "gpt-5-mini", None);
-        assert_eq!(other.allow(&request(None), ONE), Ok(()), "another question");
+        assert_eq!(other.allow(&request(None), &|| ONE), Ok(()), "another question");
     }
 
     #[test]
@@ -589,7 +601,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let asks = |provider: &str, settings: &str| {
             let bench = bench(folder.path(), settings);
-            bench.purse(&TurnId::new("t-1"), provider, "brand-new", None).allow(&request(None), ONE)
+            bench.purse(&TurnId::new("t-1"), provider, "brand-new", None).allow(&request(None), &|| ONE)
         };
         for limit in ["refuse = 100", "per_turn = 100"] {
             let refused = asks("openai", &format!("[budget]\n{limit}\n")).unwrap_err();
@@ -627,7 +639,7 @@ mod tests {
         let bench = bench(folder.path(), "[budget]\nrefuse = 0.0015\n");
         let flex = bench.purse(&TurnId::new("t-1"), "openai", "gpt-5-mini", Some("flex"));
         assert!(
-            flex.allow(&request(Some("flex")), ONE).is_err(),
+            flex.allow(&request(Some("flex")), &|| ONE).is_err(),
             "two thousandths of a dollar, if there is no room"
         );
     }
@@ -640,10 +652,10 @@ mod tests {
         assert_eq!(spends(&bench, &on(searched, None)).cost, Some(0.02));
         let folder = tempfile::tempdir().unwrap();
         let bench = self::bench(folder.path(), "[budget]\nrefuse = 0.02\n");
-        assert_eq!(purse(&bench).allow(&request(None), ONE), Ok(()));
+        assert_eq!(purse(&bench).allow(&request(None), &|| ONE), Ok(()));
         let mut searching = request(None);
         searching.options.web_search = true;
-        assert!(purse(&bench).allow(&searching, ONE).is_err(), "three of them cost more than that");
+        assert!(purse(&bench).allow(&searching, &|| ONE).is_err(), "three of them cost more than that");
     }
 
     #[test]

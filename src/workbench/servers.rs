@@ -236,7 +236,7 @@ impl Workbench {
         }
         self.settle_spending();
         let purse = self.purse(&TurnId::mint(), name, &model, None);
-        let may_send = |request: &Request| purse.allow(request, tokens::of_request(request));
+        let may_send = |request: &Request| purse.allow(request, &|| tokens::of_request(request));
         may_send(&check_request(&model, true))?;
         // Whatever it refused once: this asks how it is now.
         self.unlearn(name, None);

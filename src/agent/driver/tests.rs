@@ -234,7 +234,7 @@ fn what_goes_inline_says_how_much_of_it_does_not() {
 async fn the_purse_is_asked_before_the_text_goes_inline_too() {
     struct Once(Mutex<u32>);
     impl Purse for Once {
-        fn allow(&self, _: &Request, _: u64) -> Result<(), Failure> {
+        fn allow(&self, _: &Request, _: &dyn Fn() -> u64) -> Result<(), Failure> {
             let mut asked = self.0.lock().unwrap();
             *asked += 1;
             if *asked > 1 { Err(failure()) } else { Ok(()) }
@@ -421,7 +421,7 @@ async fn a_provider_that_fails_or_crashes_fails_the_turn_and_what_arrived_is_kep
 struct OneRequest;
 
 impl Purse for OneRequest {
-    fn allow(&self, request: &Request, _: u64) -> Result<(), Failure> {
+    fn allow(&self, request: &Request, _: &dyn Fn() -> u64) -> Result<(), Failure> {
         if request.tools_ran() { Err(failure()) } else { Ok(()) }
     }
 }

@@ -6,8 +6,11 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io;
+use std::fs;
+use std::io::{self, Read};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -114,7 +117,7 @@ pub fn summary(root: &Path, session: &SessionId) -> io::Result<Summary> {
     let path = path(root, session)?;
     let about = path.metadata()?;
     let file = File { session: session.clone(), path, length: about.len(), modified: about.modified().ok() };
-    let bytes = std::fs::read(&file.path)?;
+    let bytes = fs::read(&file.path)?;
     Ok(summary_of(&file, &Glimpse::of(&bytes)))
 }
 
@@ -135,7 +138,7 @@ pub(super) struct File {
 
 /// Finds the conversations in a folder; one that does not exist has none.
 pub(super) fn files(folder: &Path) -> io::Result<Vec<File>> {
-    let entries = match std::fs::read_dir(folder) {
+    let entries = match fs::read_dir(folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
         other => other?,
     };
@@ -154,26 +157,29 @@ pub(super) fn files(folder: &Path) -> io::Result<Vec<File>> {
     Ok(found)
 }
 
-/// Reads files, on as many threads as there are cores. Those that can't be read are left out.
+/// Reads files, on as many threads as there are cores, in no order. Those that can't be read are left out.
 fn read_all<T: Send>(files: Vec<File>, take: impl Fn(&File, &Glimpse<'_>) -> T + Sync) -> Vec<(File, T)> {
-    let read = |file: File| {
-        let bytes = std::fs::read(&file.path).ok()?;
-        let taken = take(&file, &Glimpse::of(&bytes));
-        Some((file, taken))
-    };
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
-    let share = files.len().div_ceil(threads).max(1);
-    let mut files = files.into_iter();
-    std::thread::scope(|scope| {
-        let mut working = vec![];
-        loop {
-            let part: Vec<File> = files.by_ref().take(share).collect();
-            if part.is_empty() {
-                break;
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(8).min(files.len());
+    let waiting = Mutex::new(files.into_iter());
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        // One room for the bytes of all files.
+        let (mut bytes, mut taken) = (vec![], vec![]);
+        while let Some(file) = next() {
+            bytes.clear();
+            let opened = fs::File::open(&file.path);
+            if opened.and_then(|mut opened| opened.read_to_end(&mut bytes)).is_ok() {
+                let found = take(&file, &Glimpse::of(&bytes));
+                taken.push((file, found));
             }
-            working.push(scope.spawn(|| part.into_iter().filter_map(read).collect::<Vec<_>>()));
         }
-        working.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        taken
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut taken = work();
+        taken.extend(others.into_iter().flat_map(|thread| thread.join().unwrap_or_default()));
+        taken
     })
 }
 
@@ -395,7 +401,7 @@ impl File {
 impl Cache {
     /// What can't be read is nothing.
     fn read(root: &Path) -> Self {
-        let bytes = home::path(root, CACHE).and_then(std::fs::read).unwrap_or_default();
+        let bytes = home::path(root, CACHE).and_then(fs::read).unwrap_or_default();
         let cache: Self = serde_json::from_slice(&bytes).unwrap_or_default();
         if cache.v == CACHE_VERSION { cache } else { Self::default() }
     }
@@ -414,8 +420,6 @@ impl Cache {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::super::tests::{HERE, talk};
     use super::super::{fork, load, read, rename};
     use super::*;

@@ -28,6 +28,9 @@ use crate::workbench::{Passage, Summary, member};
 /// Rows below the list that say more of what is selected.
 const DETAILS: u16 = 3;
 
+/// Passages that a search shows.
+pub(in crate::tui) const PASSAGES: usize = 200;
+
 /// The list, and what is typed.
 pub(in crate::tui) struct ConversationsPopup {
     typed: Input,
@@ -47,6 +50,8 @@ struct Found {
     /// For these words.
     answered: String,
     passages: Vec<Passage>,
+    /// Whether there are more than are shown.
+    has_more: bool,
 }
 
 impl std::fmt::Debug for ConversationsPopup {
@@ -90,9 +95,11 @@ impl ConversationsPopup {
         }
     }
 
-    /// Takes what was found, unless something else has been typed since.
-    pub(in crate::tui) fn found(&mut self, query: &str, passages: Vec<Passage>) {
+    /// Takes what was found, unless something else has been typed since. One more than [`PASSAGES`] tells that there are more.
+    pub(in crate::tui) fn found(&mut self, query: &str, mut passages: Vec<Passage>) {
         let Some(found) = self.search.as_mut().filter(|_| query == self.typed.text()) else { return };
+        let has_more = passages.len() > PASSAGES;
+        passages.truncate(PASSAGES);
         let row = |(value, passage): (usize, &Passage)| {
             let said = match passage.from {
                 Part::Question => "asked",
@@ -102,7 +109,7 @@ impl ConversationsPopup {
             Row { value, label: passage.title.clone(), detail }
         };
         self.list = List::new(passages.iter().enumerate().map(row).collect());
-        *found = Found { answered: query.to_owned(), passages };
+        *found = Found { answered: query.to_owned(), passages, has_more };
     }
 
     fn show_names(&mut self) {
@@ -218,6 +225,9 @@ impl ConversationsPopup {
             Some(found) if found.answered != self.typed.text() => "looking…".to_owned(),
             Some(_) if self.list.is_empty() => "nothing found".to_owned(),
             None if self.list.is_empty() => String::new(),
+            Some(found) if found.has_more => {
+                format!("{} of the first {}", self.list.position() + 1, thousands(self.list.len()))
+            }
             _ => place(self.list.len()),
         }
     }
@@ -348,6 +358,31 @@ fn file_name(title: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::ids::TurnId;
+
+    fn passages(number: usize) -> Vec<Passage> {
+        let one = Passage {
+            session: SessionId::new("s-1"),
+            title: "The relay".to_owned(),
+            turn: TurnId::new("t-1"),
+            number: 1,
+            from: Part::Question,
+            persona: "continuity-editor".to_owned(),
+            asked_at: "2026-01-01T00:00:00Z".to_owned(),
+            excerpt: "Where is Mira?".to_owned(),
+        };
+        vec![one; number]
+    }
+
+    #[test]
+    fn a_search_says_whether_more_was_found_than_it_shows() {
+        let mut popup = ConversationsPopup::searching(vec![], None);
+        popup.paste("mira");
+        popup.found("mira", passages(PASSAGES));
+        assert_eq!(popup.state(), "1 of 200");
+        popup.found("mira", passages(PASSAGES + 1));
+        assert_eq!(popup.state(), "1 of the first 200");
+    }
 
     #[test]
     fn a_files_name_is_made_of_letters_and_digits() {

@@ -13,14 +13,12 @@ use super::super::effect::Effect;
 use super::super::msg::{Msg, Notice, Opened, SessionVerb};
 use super::super::popups::Popup;
 use super::super::popups::chooser::{Chooser, Item};
+use super::super::popups::conversations::PASSAGES;
 use super::super::when::day;
 use super::{send, sentence};
 
 /// Turns of a conversation whose quotes are checked before it is shown.
 const CHECKED: usize = 8;
-
-/// Passages that a search of all conversations shows.
-const PASSAGES: usize = 200;
 
 /// Does one piece of work with conversations. `None`: there is nothing to tell.
 pub(super) fn done(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>) -> Option<Msg> {
@@ -28,7 +26,7 @@ pub(super) fn done(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>
         Effect::ListConversations => Msg::Past(bench.conversations()),
         Effect::ListDeleted => deleted(bench),
         Effect::SearchConversations(query) => {
-            let found = bench.search_conversations(&query, PASSAGES).unwrap_or_default();
+            let found = bench.search_conversations(&query, PASSAGES + 1).unwrap_or_default();
             Msg::Passages(query, found)
         }
         Effect::Session(verb) => {

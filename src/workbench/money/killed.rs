@@ -210,6 +210,7 @@ mod tests {
     use super::*;
     use crate::domain::ids::{SessionId, TurnId};
     use crate::providers::{Carried, End, Outcome, Request, Sending};
+    use crate::domain::price::Prices;
     use crate::workbench::egress::Known;
     use crate::workbench::{Overrides, Surroundings};
 
@@ -230,7 +231,8 @@ mod tests {
         let request =
             Request { model: model.to_owned(), instructions: texts.join(" "), ..Request::default() };
         let of = Carried::Conversation(&request);
-        let sending = Sending { destination: "https://api.openai.com/v1", provider, body: "{}", of };
+        let destination = &bench.destination(provider).unwrap();
+        let sending = Sending { destination, provider, body: "{}", of };
         std::mem::forget(witness.sending(sending).await.unwrap());
     }
 
@@ -265,6 +267,25 @@ mod tests {
         bench(folder.path()).settle_killed().unwrap();
         assert_eq!(second.standing().month, month);
         assert_eq!(fs::read_dir(folder.path().join("data/running")).unwrap().count(), 0);
+    }
+
+    #[tokio::test]
+    async fn it_cost_what_it_costs_where_it_went_also_if_the_provider_stands_elsewhere_now() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = bench(folder.path());
+        sends(&first, "openai", "gpt-5-mini").await;
+        killed(first, folder.path());
+        let moved = "[budget]\nrefuse = 1.0\n[providers.openai]\nbase_url = \"http://127.0.0.1:9/v1\"\n";
+        fs::write(folder.path().join("config/config.toml"), moved).unwrap();
+        let overrides = Overrides { provider: Some("openai".into()), ..Overrides::default() };
+        let here = Surroundings::in_folders(folder.path());
+        let second = Workbench::open_in(&folder.path().join("book"), overrides, here).unwrap();
+        assert_eq!(second.prices("openai", "gpt-5-mini"), Some(Prices::free()), "here it is free");
+        let shown = second.standing_with_killed().month;
+        second.settle_killed().unwrap();
+        let month = second.standing().month;
+        assert!(month.dollars > 0.05, "{month:?}");
+        assert_eq!(shown, month);
     }
 
     #[tokio::test]

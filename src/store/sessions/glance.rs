@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::conversation::{Usage, Worth};
 use crate::domain::ids::{SessionId, TurnId};
+use crate::store::home;
 use crate::store::jsonl::{self, Parsed};
-use crate::store::{atomic, home};
 
 use super::{FOLDER, Link, Origin, one_line, paid, path, staying};
 
@@ -81,29 +81,27 @@ pub struct Said {
 
 /// Lists the conversations, the one in which something was said last first.
 pub fn list(root: &Path) -> io::Result<Vec<Summary>> {
-    let files = files(&home::path(root, FOLDER)?)?;
-    if files.is_empty() {
+    let named = named(&home::path(root, FOLDER)?)?;
+    if named.is_empty() {
         return Ok(vec![]);
     }
-    let mut cache = Cache::read(root);
-    let mut found = vec![];
-    let mut unknown = vec![];
-    for file in files {
-        match cache.sessions.remove(file.session.as_str()).filter(|known| known.fits(&file)) {
-            Some(known) => found.push((file, known.summary)),
-            None => unknown.push(file),
+    let cache = Cache::read(root);
+    let found = on_all_cores(named, |named, bytes| {
+        let file = File::of(named)?;
+        match cache.sessions.get(file.session.as_str()).filter(|known| known.fits(&file)) {
+            Some(known) => Some((file, Summary::clone(&known.summary), true)),
+            None => file.read(bytes, summary_of).map(|(file, summary)| (file, summary, false)),
         }
-    }
-    if !unknown.is_empty() || !cache.sessions.is_empty() {
-        found.extend(read_all(unknown, summary_of));
+    });
+    if found.iter().any(|(_, _, is_known)| !is_known) || found.len() != cache.sessions.len() {
         Cache::write(root, &found);
     }
-    Ok(in_order(found.into_iter().map(|(_, summary)| summary).collect()))
+    Ok(in_order(found.into_iter().map(|(_, summary, _)| summary).collect()))
 }
 
 /// Lists the conversations in a folder, without the cache.
 pub(super) fn list_of(folder: &Path) -> io::Result<Vec<Summary>> {
-    let found = read_all(files(folder)?, summary_of);
+    let found = on_all_cores(named(folder)?, |named, bytes| File::of(named)?.read(bytes, summary_of));
     Ok(in_order(found.into_iter().map(|(_, summary)| summary).collect()))
 }
 
@@ -124,20 +122,19 @@ pub fn summary(root: &Path, session: &SessionId) -> io::Result<Summary> {
 /// Reads what was said in every conversation, in no order. One that can't be read says nothing.
 pub fn all_said(root: &Path) -> io::Result<Vec<(Summary, Vec<Said>)>> {
     let said = |file: &File, glimpse: &Glimpse<'_>| (summary_of(file, glimpse), glimpse.said());
-    let all = read_all(files(&home::path(root, FOLDER)?)?, said);
+    let named = named(&home::path(root, FOLDER)?)?;
+    let all = on_all_cores(named, |named, bytes| File::of(named)?.read(bytes, said));
     Ok(all.into_iter().map(|(_, both)| both).collect())
 }
 
-/// A conversation's file.
-pub(super) struct File {
-    pub(super) session: SessionId,
+/// A file that is named like a conversation.
+struct Named {
+    session: SessionId,
     path: PathBuf,
-    length: u64,
-    modified: Option<SystemTime>,
 }
 
-/// Finds the conversations in a folder; one that does not exist has none.
-pub(super) fn files(folder: &Path) -> io::Result<Vec<File>> {
+/// Finds what is named like a conversation in a folder; one that does not exist has none.
+fn named(folder: &Path) -> io::Result<Vec<Named>> {
     let entries = match fs::read_dir(folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
         other => other?,
@@ -147,31 +144,49 @@ pub(super) fn files(folder: &Path) -> io::Result<Vec<File>> {
         let entry = entry?;
         let name = entry.file_name();
         let Some(id) = name.to_str().and_then(|n| n.strip_suffix(".jsonl")) else { continue };
-        // A file that vanishes meanwhile is no conversation any more.
-        let Ok(about) = entry.metadata() else { continue };
-        if about.is_file() && home::file_name(id, "").is_ok() {
-            let (path, session) = (entry.path(), SessionId::new(id));
-            found.push(File { session, path, length: about.len(), modified: about.modified().ok() });
+        if home::file_name(id, "").is_ok() {
+            found.push(Named { session: SessionId::new(id), path: entry.path() });
         }
     }
     Ok(found)
 }
 
-/// Reads files, on as many threads as there are cores, in no order. Those that can't be read are left out.
-fn read_all<T: Send>(files: Vec<File>, take: impl Fn(&File, &Glimpse<'_>) -> T + Sync) -> Vec<(File, T)> {
-    let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(8).min(files.len());
-    let waiting = Mutex::new(files.into_iter());
+/// A conversation's file.
+struct File {
+    session: SessionId,
+    path: PathBuf,
+    length: u64,
+    modified: Option<SystemTime>,
+}
+
+impl File {
+    /// `None`: it is none, or has vanished meanwhile and is no conversation any more.
+    fn of(Named { session, path }: Named) -> Option<Self> {
+        let about = path.symlink_metadata().ok().filter(fs::Metadata::is_file)?;
+        Some(Self { session, path, length: about.len(), modified: about.modified().ok() })
+    }
+
+    /// Reads it, and takes something of it. `bytes` is room that is used again for the next one.
+    fn read<T>(self, bytes: &mut Vec<u8>, take: impl Fn(&Self, &Glimpse<'_>) -> T) -> Option<(Self, T)> {
+        bytes.clear();
+        fs::File::open(&self.path).and_then(|mut file| file.read_to_end(bytes)).ok()?;
+        let taken = take(&self, &Glimpse::of(bytes));
+        Some((self, taken))
+    }
+}
+
+/// Takes something of each, in no order, on as many threads as there are cores. Each thread has room for the bytes of one file.
+fn on_all_cores<T: Send>(
+    named: Vec<Named>,
+    take: impl Fn(Named, &mut Vec<u8>) -> Option<T> + Sync,
+) -> Vec<T> {
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(8).min(named.len());
+    let waiting = Mutex::new(named.into_iter());
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
-        // One room for the bytes of all files.
         let (mut bytes, mut taken) = (vec![], vec![]);
-        while let Some(file) = next() {
-            bytes.clear();
-            let opened = fs::File::open(&file.path);
-            if opened.and_then(|mut opened| opened.read_to_end(&mut bytes)).is_ok() {
-                let found = take(&file, &Glimpse::of(&bytes));
-                taken.push((file, found));
-            }
+        while let Some(named) = next() {
+            taken.extend(take(named, &mut bytes));
         }
         taken
     };
@@ -370,20 +385,20 @@ impl<'a> Glimpse<'a> {
 
 /// What lists found before.
 #[derive(Default, Serialize, Deserialize)]
-struct Cache {
+struct Cache<'a> {
     v: u32,
-    sessions: HashMap<String, Known>,
+    sessions: HashMap<Cow<'a, str>, Known<'a>>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Known {
+struct Known<'a> {
     length: u64,
     /// Nanoseconds since 1970.
     modified: u64,
-    summary: Summary,
+    summary: Cow<'a, Summary>,
 }
 
-impl Known {
+impl Known<'_> {
     fn fits(&self, file: &File) -> bool {
         self.length == file.length
             && Some(self.modified) == file.time()
@@ -398,7 +413,7 @@ impl File {
     }
 }
 
-impl Cache {
+impl Cache<'_> {
     /// What can't be read is nothing.
     fn read(root: &Path) -> Self {
         let bytes = home::path(root, CACHE).and_then(fs::read).unwrap_or_default();
@@ -407,15 +422,26 @@ impl Cache {
     }
 
     /// What can't be written is not missed: the next list takes longer.
-    fn write(root: &Path, found: &[(File, Summary)]) {
-        let known = |(file, summary): &(File, Summary)| {
-            let known = Known { length: file.length, modified: file.time()?, summary: summary.clone() };
-            Some((file.session.to_string(), known))
-        };
-        let cache = Self { v: CACHE_VERSION, sessions: found.iter().filter_map(known).collect() };
+    fn write(root: &Path, found: &[(File, Summary, bool)]) {
+        let known = found.iter().filter_map(|(file, summary, _)| {
+            let summary = Cow::Borrowed(summary);
+            let known = Known { length: file.length, modified: file.time()?, summary };
+            Some((Cow::Borrowed(file.session.as_str()), known))
+        });
+        let cache = Cache { v: CACHE_VERSION, sessions: known.collect() };
         let written = serde_json::to_vec(&cache).map_err(io::Error::from);
-        let _ = written.and_then(|bytes| atomic::write(root, &home::make(root, CACHE)?, &bytes));
+        let _ = written.and_then(|bytes| overwrite(&home::make(root, CACHE)?, &bytes));
     }
+}
+
+/// Writes a file that need not outlive a power cut: half of it can't be read, and is nothing. While another program writes it, it is left to that one.
+fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+    if matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) {
+        return Ok(());
+    }
+    file.set_len(0)?;
+    file.write_all(bytes)
 }
 
 #[cfg(test)]

@@ -209,8 +209,8 @@ mod tests {
 
     use super::*;
     use crate::domain::ids::{SessionId, TurnId};
-    use crate::providers::{Carried, End, Outcome, Request, Sending};
     use crate::domain::price::Prices;
+    use crate::providers::{Carried, End, Outcome, Request, Sending};
     use crate::workbench::egress::Known;
     use crate::workbench::{Overrides, Surroundings};
 

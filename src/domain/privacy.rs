@@ -1,11 +1,15 @@
-//! What an author keeps from AI: `ai: never` in a file's frontmatter.
+//! What an author keeps from AI: `ai: never` in a file's frontmatter, or the same as a Dataview field (`ai:: never`) anywhere in its text.
 //!
+//! [`is_marked`] is the one answer to the question whether a text has the mark; whoever has read the frontmatter already asks [`is_marked_with`].
 //! A mark that can't be read as meant counts as one rather than not: a slip in a letter, a broken block, a key that stands twice.
 
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
 
-use super::frontmatter::{self, Syntax};
+use super::frontmatter::{self, Split, Syntax};
 use super::ids::BookPath;
 use super::nearness::similarity;
 
@@ -29,7 +33,12 @@ pub fn is_marked(text: &str) -> bool {
         Syntax::None => unclosed(),
         _ => frontmatter::parse_split(text, &split).fields,
     };
-    says_never(&fields) || has_line(&text[..split.body_start]) || has_loose_line(text)
+    is_marked_with(text, &split, &fields)
+}
+
+/// The same as [`is_marked`], for a text whose frontmatter is read: where it is, and its keys under the names that the author gave them.
+pub fn is_marked_with(text: &str, split: &Split, fields: &Map<String, Value>) -> bool {
+    says_never(fields) || has_line(&text[..split.body_start]) || has_loose_line(text) || has_field(text)
 }
 
 /// Whether the head of a file says it where a reader would see frontmatter and the syntax has none: below empty lines or a comment, between
@@ -48,15 +57,15 @@ fn has_loose_line(text: &str) -> bool {
             }
             continue;
         }
-        let Some((key, value)) = words.split_once([':', '=']) else {
+        let sign = words.split_once([':', '=']);
+        let Some((key, value)) = sign.or_else(|| words.split_once(' ').filter(|_| fences == 1)) else {
             // Prose, unless it stands in a block.
             if fences == 0 {
                 return false;
             }
             continue;
         };
-        let bare = |text: &str| text.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
-        let (key, value) = (bare(key), bare(value.split('#').next().unwrap_or_default()));
+        let (key, value) = (bare(key), bare(before_comment(value)));
         // Without fences it could be somebody who speaks: only the very words count.
         if key == KEY && value == NEVER || fences == 1 && is_key(&key) && is_never(&Value::String(value)) {
             return true;
@@ -182,13 +191,72 @@ fn is_like(pattern: &str, part: &str) -> bool {
 }
 
 /// Whether a line of a block says it, however broken the block is.
-pub(crate) fn has_line(block: &str) -> bool {
-    block.lines().filter_map(|line| line.split_once([':', '='])).any(|(key, value)| {
-        let bare = |text: &str| text.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+fn has_line(block: &str) -> bool {
+    let pairs = block.lines().filter_map(|line| line.split_once([':', '=']).or_else(|| line.split_once(' ')));
+    pairs.into_iter().any(|(key, value)| {
         let is_top = !key.starts_with([' ', '\t']) || key.trim_start().starts_with('"');
-        let word = bare(value.split('#').next().unwrap_or_default());
-        is_top && is_key(&bare(key)) && is_never(&Value::String(word))
+        is_top && is_key(&bare(key)) && is_never(&Value::String(bare(before_comment(value))))
     })
+}
+
+/// Whether a Dataview field says it: on a line of its own, or in brackets among other words. Code is none, and is shown as it stands.
+fn has_field(text: &str) -> bool {
+    let mut fields = text.match_indices("::").map(|(at, _)| at).filter(|at| is_field(text, *at)).peekable();
+    if fields.peek().is_none() {
+        return false;
+    }
+    let code = code_of(text);
+    fields.any(|at| !code.iter().any(|range| range.contains(&at)))
+}
+
+/// Whether the two colons at `at` belong to a field that says it.
+fn is_field(text: &str, at: usize) -> bool {
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |length| at + length);
+    let key = text[start..at].trim_end_matches(|c: char| !c.is_alphanumeric());
+    let Some(place) = key.len().checked_sub(KEY.len()).filter(|place| key.is_char_boundary(*place)) else {
+        return false;
+    };
+    let (before, key) = key.split_at(place);
+    if !is_key(key) {
+        return false;
+    }
+    let value = &text[at + "::".len()..end];
+    let opening = before.trim_end_matches(['*', '_', '~', '=', ' ', '\t']).chars().last();
+    let value = match opening {
+        Some('[') => value.split(']').next().unwrap_or_default(),
+        Some('(') => value.split(')').next().unwrap_or_default(),
+        // Signs and numbers of lists, quotations and comments.
+        _ if !before.contains(char::is_alphabetic) => before_comment(value),
+        _ => return false,
+    };
+    is_never(&Value::String(bare(value)))
+}
+
+/// Where a text is code: what stands between backticks, and blocks between fences. One that is never closed is none, and neither is
+/// what is only indented: a paragraph may be.
+fn code_of(text: &str) -> Vec<Range<usize>> {
+    let is_closed = |range: &Range<usize>| {
+        let end = text[range.clone()].trim_end();
+        end.contains('\n') && (end.ends_with("```") || end.ends_with("~~~"))
+    };
+    let events = Parser::new(text).into_offset_iter();
+    let code = events.filter(|(event, range)| match event {
+        Event::Code(_) => true,
+        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => is_closed(range),
+        _ => false,
+    });
+    code.map(|(_, range)| range).collect()
+}
+
+/// A word without the signs around it.
+fn bare(text: &str) -> String {
+    text.trim_matches(|c: char| !c.is_alphanumeric()).to_owned()
+}
+
+/// A value without the comment behind it.
+fn before_comment(value: &str) -> &str {
+    value.split('#').next().unwrap_or_default()
 }
 
 fn is_key(key: &str) -> bool {
@@ -232,6 +300,20 @@ mod tests {
             "----\nai: never\n----\nText",
             "---\ncast:\n  ai: never\n---\n",
             "ai: never\n\nText",
+            "---\nai never\n---\nText",
+            "---\nname: Mira\nAI never\n---\nText",
+            "\n---\nai never\n---\nText",
+            "ai:: never\n\nText",
+            "# Mira\n\nText.\n\nai:: never\n",
+            "Text.\n\n- **AI**:: Never #mine\n",
+            "> 1. ai:: never",
+            "Some [ai:: never] text",
+            "She flies (**ai**::never), and well.",
+            "<!-- ai:: never -->",
+            "    ai:: never\n",
+            "```\nlet a = b::c;\n```\n\n[ai:: never]\n",
+            "```\nnever closed\n\nai:: never\n",
+            "A `sign`. [ai:: never] Another `sign`.",
         ] {
             assert!(is_marked(text), "{text:?}");
         }
@@ -247,6 +329,17 @@ mod tests {
             "---\nai: midjourney\n---\n",
             "---\nai:\n---\n",
             "Text\n\n---\nai: never\n---\n",
+            "# One\n\nShe said: ai: never again.\n",
+            "# One\n\nai never sleeps\n",
+            "---\nai never sleeps\n---\n",
+            "# One\n\nOf ai:: never a word.\n",
+            "# One\n\nShe said ai:: never\n",
+            "# One\n\nmidai:: never\n[mai:: never]\n",
+            "ai:: always\n",
+            "Some [ai:: maybe] never",
+            "Write `ai:: never` or `[ai:: never]`.\n",
+            "How to:\n\n```\nai:: never\n```\n",
+            "- ~~~ md\n  [ai:: never]\n  ~~~\n",
             "",
         ] {
             assert!(!is_marked(text), "{text:?}");

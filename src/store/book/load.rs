@@ -58,7 +58,7 @@ impl Loaded {
             Syntax::None => frontmatter::parse_unclosed(&text).unwrap_or_default(),
             _ => frontmatter::parse_split(&text, &split),
         };
-        let private = privacy::says_never(&front.fields) || privacy::has_line(&text[..split.body_start]);
+        let private = privacy::is_marked_with(&text, &split, &front.fields);
         let (fields, renamed) = words.rename(std::mem::take(&mut front.fields));
         front.fields = fields;
         Self { path, text, is_old_mac, split, front, renamed, private, not_utf8: None }

@@ -203,6 +203,40 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_that_is_not_written_as_it_should_be_is_obeyed_in_every_kind_of_file() {
+        for head in [
+            "\n\n---\nai: never\n---\n",
+            "----\nai: never\n----\n",
+            "---\nai never\n---\n",
+            "---\nname: Mira\nai never\n---\n",
+            "<!-- mine -->\n---\nai: never\n---\n",
+            "ai: never\n\n",
+            "ai:: never\n\n",
+            "Some [ai:: never] text.\n\n",
+            "Some (ai:: never) text.\n\n",
+        ] {
+            let text = format!("{head}# Secret\n\nSecret.\n");
+            let files =
+                ["manuscript/1.md", "codex/items/a.md", "notes/a.md", "loose/a.md"].map(|path| (path, &*text));
+            let full = book(&files);
+            assert_eq!(full.private.len(), files.len(), "{head:?} {:?}", full.private);
+            assert!(!format!("{:?}", without(&full)).contains("Secret"), "{head:?}");
+        }
+    }
+
+    #[test]
+    fn prose_that_speaks_of_ai_stays_readable() {
+        for text in [
+            "# One\n\nShe said: ai: never again.\n",
+            "She said:\nAI: Never!\n",
+            "# One\n\nText.\n\n---\n\nai: never\n\n---\n",
+            "To keep a note, write `ai:: never`.\n\n```\n[ai:: never]\n```\n",
+        ] {
+            assert!(book(&[("manuscript/1.md", text), ("notes/a.md", text)]).private.is_empty(), "{text:?}");
+        }
+    }
+
+    #[test]
     fn a_folder_of_the_settings_is_kept_with_everything_below_it_and_one_that_is_missing_is_told() {
         let files = [
             ("scritorio.toml", "[ai]\nnever = [\"notes/private/\", \"codex/items/key.md\", \"gone\"]\n"),

@@ -31,8 +31,7 @@ fn in_folder(app: &App, document: &OpenDocument) -> bool {
 
 fn is_marked(document: &OpenDocument) -> bool {
     let buffer = &document.buffer;
-    let start = buffer.slice(0..buffer.len().min(4));
-    start.starts_with(['-', '+', '{']) && privacy::is_marked(&buffer.slice(0..buffer.len().min(HEAD)))
+    privacy::is_marked(&buffer.slice(0..buffer.len().min(HEAD)))
 }
 
 /// Keeps the open document from AI, or lets AI read it again.
@@ -56,7 +55,7 @@ pub(super) fn keep_from_ai(app: &mut App) -> Vec<Effect> {
     let text = document.buffer.slice(0..document.buffer.len());
     let Some(new) = mark(&text, !private) else {
         let words = if private {
-            "The mark can't be taken off without touching more: take `ai: never` out of the frontmatter by hand."
+            "The mark can't be taken off without touching more: take `ai: never` out of the text by hand."
         } else {
             "The frontmatter can't be changed safely: write `ai: never` into it by hand."
         };

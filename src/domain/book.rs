@@ -11,6 +11,7 @@ use super::frontmatter::Problem;
 use super::ids::BookPath;
 use super::links::{self, Targets};
 use super::manuscript::Chapter;
+use super::privacy;
 
 /// Everything that was read from one book's folder. Cheap to share behind an `Arc`; never changed in place.
 #[derive(Debug, Clone, Default)]
@@ -33,17 +34,26 @@ pub struct Book {
     pub folders: Vec<String>,
     /// Why files of `others` that could have been canon are none: one sentence each.
     pub not_canon: BTreeMap<BookPath, String>,
-    /// Files that AI never reads: their frontmatter says `ai: never`, or `[ai] never` names them or a folder above them.
+    /// Files that AI never reads: they say `ai: never`, or they are `kept`.
     pub private: BTreeSet<BookPath>,
+    /// Files that `[ai] never` keeps from AI, whatever they say themselves: it names them, a folder above them, or what they are a link to.
+    pub kept: BTreeSet<BookPath>,
     /// Texts of those `others` that an entry embeds (`![[file]]`).
     pub embedded: BTreeMap<BookPath, Arc<str>>,
     /// Files whose lines end in carriage returns on disk, as the old Mac OS wrote them; the texts of this book have line feeds there.
     pub old_mac: BTreeSet<BookPath>,
     /// What could not be read as the author may have meant it.
     pub warnings: Vec<Warning>,
+    /// What the folder was like when all this was read, as one number: names, lengths and times. `None`: that is not certain.
+    pub as_found: Option<u64>,
 }
 
 impl Book {
+    /// Whether the settings keep a file from AI, whatever it says itself. It need not be in the book.
+    pub fn keeps(&self, path: &BookPath) -> bool {
+        self.kept.contains(path) || privacy::is_below(path, &self.settings.ai_never)
+    }
+
     /// Returns the title, or the folder's name where none is set.
     pub fn title(&self) -> &str {
         self.settings.title.as_deref().unwrap_or(&self.name)

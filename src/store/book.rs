@@ -18,8 +18,10 @@ mod names;
 mod parts;
 mod private;
 mod scan;
+mod stamp;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,9 +32,11 @@ use self::entry::Shape;
 use self::kind::Vocabulary;
 use self::layout::{Layout, Zone};
 use self::load::Loaded;
+use self::stamp::Stamp;
 use crate::config;
 use crate::domain::book::{Book, BookSettings, Warning};
 use crate::domain::codex::{Entry, Soul};
+use crate::domain::frontmatter::Problem;
 use crate::domain::ids::BookPath;
 use crate::domain::passage::fold;
 use crate::domain::privacy;
@@ -68,6 +72,20 @@ pub fn read(root: &Path) -> Result<Book, ReadError> {
     let plan = Plan::of(root)?;
     let pieces = load::map(&plan.files, |file| plan.load(file));
     Ok(plan.book(pieces))
+}
+
+/// Reads as [`read`] does, unless the folder is as it was when `known` was read: then there is nothing new. Asks for names, lengths and times first, and opens
+/// no text where none of them is another.
+pub fn read_if_changed(root: &Path, known: &Book) -> Result<Option<Book>, ReadError> {
+    let plan = Plan::of(root)?;
+    if known.as_found.is_some() {
+        let stamps = load::map(&plan.files, |file| Stamp::at(&file.full));
+        if plan.as_found(stamps) == known.as_found {
+            return Ok(None);
+        }
+    }
+    let pieces = load::map(&plan.files, |file| plan.load(file));
+    Ok(Some(plan.book(pieces)))
 }
 
 /// Most files beside the manuscript that are read before anything is shown.
@@ -142,7 +160,8 @@ impl Plan {
         book.folders.extend(existing);
         book.warnings.extend_from_slice(&settings.warnings);
         book.warnings.extend(missing.into_iter().map(|(value, message)| settings.warning(&value, message)));
-        book.warnings.extend(found.warnings);
+        // A link to nothing, of which the settings tell more.
+        book.warnings.extend(found.warnings.into_iter().filter(|warning| warning.path != settings.path));
         book.name =
             root.file_name().map_or_else(|| "book".to_owned(), |name| name.to_string_lossy().into_owned());
         let files = without_doubles(&rules, found.files);
@@ -154,38 +173,69 @@ impl Plan {
         Ok(self.rules.piece(load::load(file, &self.rules.words)?))
     }
 
+    /// What the folder is like, with these stamps of its files.
+    fn as_found(&self, stamps: impl IntoIterator<Item = Option<Stamp>>) -> Option<u64> {
+        let mut all = DefaultHasher::new();
+        (&self.settings.text, &self.book.folders).hash(&mut all);
+        for warning in &self.book.warnings {
+            (&warning.path, &warning.message).hash(&mut all);
+        }
+        for (file, stamp) in self.files.iter().zip(stamps) {
+            (&file.path, &file.target, stamp?).hash(&mut all);
+        }
+        Some(all.finish())
+    }
+
+    /// The same, with the stamps that the files had when they were read.
+    fn as_read(&self, pieces: &[Piece]) -> Option<u64> {
+        let mut read: HashMap<&BookPath, Stamp> = HashMap::with_capacity(pieces.len());
+        for piece in pieces {
+            read.insert(&piece.file().path, piece.file().stamp?);
+        }
+        // Of a file that could not be read nothing is in the book.
+        let stamp = |file: &scan::File| read.get(&file.path).copied().or_else(|| Stamp::at(&file.full));
+        self.as_found(self.files.iter().map(stamp))
+    }
+
     fn book(self, read: Vec<Result<Piece, Warning>>) -> Book {
-        let Self { root, settings, rules, files, mut book } = self;
-        let mut pieces = Vec::with_capacity(files.len());
+        let (mut pieces, mut unread) = (Vec::with_capacity(read.len()), vec![]);
         for read in read {
             match read {
                 Ok(piece) => pieces.push(piece),
-                Err(warning) => book.warnings.push(warning),
+                Err(warning) => unread.push(warning),
             }
         }
+        let as_found = self.as_read(&pieces);
+        let Self { root, settings, rules, files, mut book } = self;
+        book.warnings.extend(unread);
         // One that was read in parts is in the order of one that was read in one go.
         pieces.sort_by(|a, b| a.file().path.cmp(&b.file().path));
-        book.private = private_files(&pieces, &files, &root, &settings.read.ai_never);
+        book.kept = kept_files(&files, &root, &settings.read.ai_never);
+        book.private = marked_files(&pieces).chain(book.kept.iter().cloned()).collect();
         let mut settings = settings;
         book.warnings.extend(private::missing(&mut settings, &root, &files.iter().map(|file| &file.path)));
+        // What can't be obeyed may be once there is more in the folder, be it no text.
+        let is_obeyed = settings.read.ai_refused.is_empty() && settings.read.ai_missing.is_empty();
+        book.as_found = as_found.filter(|_| is_obeyed);
         book.old_mac = of_old_mac(pieces.iter().map(Piece::file)).collect();
         book.embedded = linked::follow(&mut pieces, &rules.words);
         Draft { rules, book, chapters: vec![] }.finish(pieces, settings)
     }
 }
 
-/// The files that AI never reads: by their own mark, by the settings, or since they are a link to such a file.
-fn private_files(
-    pieces: &[Piece],
-    files: &[scan::File],
-    root: &Path,
-    never: &[String],
-) -> BTreeSet<BookPath> {
+/// The files that say themselves that AI never reads them.
+fn marked_files(pieces: &[Piece]) -> impl Iterator<Item = BookPath> {
     let marked = |piece: &&Piece| {
         piece.file().private || piece.entries().iter().any(|entry| privacy::says_never(&entry.fields))
     };
-    let mut private: BTreeSet<BookPath> =
-        pieces.iter().filter(marked).map(|piece| piece.file().path.clone()).collect();
+    pieces.iter().filter(marked).map(|piece| piece.file().path.clone())
+}
+
+/// The files that the settings keep from AI: by their own path, or by that of the file that they are a link to.
+fn kept_files(files: &[scan::File], root: &Path, never: &[String]) -> BTreeSet<BookPath> {
+    if never.is_empty() {
+        return BTreeSet::new();
+    }
     let linked = |file: &scan::File| {
         let target = file.target.as_ref()?.strip_prefix(root).ok()?;
         BookPath::new(target.to_str()?.replace('\\', "/")).ok()
@@ -194,8 +244,7 @@ fn private_files(
         privacy::is_below(&file.path, never)
             || linked(file).is_some_and(|target| privacy::is_below(&target, never))
     });
-    private.extend(kept.map(|file| file.path.clone()));
-    private
+    kept.map(|file| file.path.clone()).collect()
 }
 
 /// The files that have the line ends of the old Mac OS. A file that is not UTF-8 is never written, and is none of them.
@@ -225,20 +274,33 @@ struct Settings {
     warnings: Vec<Warning>,
 }
 
+/// What is wrong with settings that are a link to a file that is not there.
+const NOWHERE: &str = "it is a link to a file that is not there, so that nobody knows what it keeps from AI; bring that file back, or remove the link";
+
 impl Settings {
     fn read(root: &Path) -> Result<Self, ReadError> {
         let file = config::book::FILE;
         let error =
             |line, column, message| ReadError::Settings { file: file.to_owned(), line, column, message };
+        let mut leads_nowhere = false;
         let text = match std::fs::read(root.join(file)) {
             Ok(bytes) => {
                 Some(String::from_utf8(bytes).map_err(|_| error(1, 1, "it is not UTF-8".to_owned()))?)
             }
-            Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => None,
+            Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => {
+                leads_nowhere = root.join(file).symlink_metadata().is_ok();
+                None
+            }
             Err(source) => return Err(ReadError::Folder { path: root.join(file), source }),
         };
-        let (read, problems) = config::book::parse(text.as_deref().unwrap_or_default())
+        let (mut read, mut problems) = config::book::parse(text.as_deref().unwrap_or_default())
             .map_err(|problem| error(problem.line, problem.column, problem.message))?;
+        if leads_nowhere {
+            let message = NOWHERE.to_owned();
+            let problem = Problem { line: 1, column: 1, message };
+            read.ai_refused.push(problem.clone());
+            problems.push(problem);
+        }
         #[expect(clippy::expect_used, reason = "a constant that is a path of a book")]
         let path = BookPath::new(file).expect("a path");
         let mut settings = Self { read, text, path, warnings: vec![] };
@@ -363,7 +425,7 @@ pub fn with_text(book: &Book, path: &BookPath, text: impl Into<Arc<str>>) -> Boo
     let file = Loaded::of(path.clone(), text.into(), &words);
     let mut book = book.clone();
     book.warnings.retain(|warning| &warning.path != path);
-    if file.private || privacy::is_below(path, &book.settings.ai_never) {
+    if file.private || book.keeps(path) {
         book.private.insert(path.clone());
     } else {
         book.private.remove(path);
@@ -433,8 +495,7 @@ fn rules_of(book: &Book, words: Vocabulary) -> Rules {
 pub fn find_root(start: &Path) -> Option<PathBuf> {
     let start = start.canonicalize().ok()?;
     let folders = || start.ancestors().filter(|folder| folder.is_dir());
-    let is_marked =
-        |folder: &&Path| folder.join(config::book::FILE).is_file() || folder.join(".scritorio").is_dir();
+    let is_marked = |folder: &&Path| scan::has_settings(folder) || folder.join(".scritorio").is_dir();
     let looks_like_one = |folder: &&Path| {
         let below = start.strip_prefix(folder).ok().and_then(|below| below.iter().next());
         let is_way_up = below.is_none_or(|name| {
@@ -451,11 +512,11 @@ pub fn find_root(start: &Path) -> Option<PathBuf> {
 
 /// Returns the books right inside a folder that is none itself, sorted.
 pub fn books_in(folder: &Path) -> Vec<PathBuf> {
-    if folder.join(config::book::FILE).is_file() {
+    if scan::has_settings(folder) {
         return vec![];
     }
     let items = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|item| item.path());
-    let mut books: Vec<PathBuf> = items.filter(|path| path.join(config::book::FILE).is_file()).collect();
+    let mut books: Vec<PathBuf> = items.filter(|path| scan::has_settings(path)).collect();
     books.sort();
     books
 }

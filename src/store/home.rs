@@ -1,6 +1,7 @@
 //! The book's own folder, `.scritorio`.
 //!
-//! The first write makes it, with a `.gitignore` of what belongs to this machine only. Reading never makes it, and nothing in it
+//! The first write makes it, with a `.gitignore` of what belongs to this machine only. Whatever is written there next brings a `.gitattributes` that keeps the shared
+//! records as they are, where there is none; one that is there is the author's. Reading never makes it, and nothing in it
 //! is followed out of the book.
 
 use std::io;
@@ -28,6 +29,15 @@ const IGNORED: &str = "\
 /busy
 ";
 
+/// Tells git what to do with files of the folder.
+const ATTRIBUTES: &str = ".gitattributes";
+
+/// The hash chain of provenance is one of bytes: it breaks where git writes other line ends than it was given.
+const AS_THEY_ARE: &str = "\
+# Made by Scritorio. The records of provenance are checked byte by byte: git must not change their line ends.
+/provenance/** -text
+";
+
 /// Returns the path of `name` inside the folder, made or not. An error when a link leads it out of the book.
 pub fn path(root: &Path, name: &str) -> io::Result<PathBuf> {
     atomic::resolve(root, &root.join(NAME).join(name))
@@ -38,6 +48,11 @@ pub fn make(root: &Path, name: &str) -> io::Result<PathBuf> {
     let path = path(root, name)?;
     if !root.join(NAME).is_dir() {
         atomic::write(root, &root.join(NAME).join(".gitignore"), IGNORED.as_bytes())?;
+    }
+    let attributes = root.join(NAME).join(ATTRIBUTES);
+    if attributes.symlink_metadata().is_err() {
+        // What is to be written here must not fail for this: the next write tries again.
+        let _ = atomic::write(root, &attributes, AS_THEY_ARE.as_bytes());
     }
     atomic::make_folders(path.parent().unwrap_or(root))?;
     Ok(path)
@@ -82,6 +97,20 @@ mod tests {
         fs::write(&ignore, "mine\n").unwrap();
         make(root.path(), "journal/p-1.json").unwrap();
         assert_eq!(fs::read_to_string(&ignore).unwrap(), "mine\n");
+    }
+
+    #[test]
+    fn git_is_told_to_leave_records_as_they_are_in_an_older_folder_too_and_an_authors_own_words_stay() {
+        let root = tempfile::tempdir().unwrap();
+        let attributes = root.path().join(NAME).join(ATTRIBUTES);
+        fs::create_dir_all(root.path().join(NAME)).unwrap();
+        path(root.path(), "provenance/m.jsonl").unwrap();
+        assert!(!attributes.exists(), "reading makes nothing");
+        make(root.path(), "sessions/s-1.jsonl").unwrap();
+        assert!(fs::read_to_string(&attributes).unwrap().ends_with("\n/provenance/** -text\n"));
+        fs::write(&attributes, "").unwrap();
+        make(root.path(), "sessions/s-2.jsonl").unwrap();
+        assert_eq!(fs::read_to_string(&attributes).unwrap(), "");
     }
 
     #[test]

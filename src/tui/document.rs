@@ -51,6 +51,8 @@ pub(super) struct OpenDocument {
     pub(super) saving: bool,
     /// It was asked to be saved again meanwhile.
     pub(super) save_again: bool,
+    /// Another program has marked the file `ai: never`, over another text than the one that has unsaved words here.
+    pub(super) marked_elsewhere: bool,
     /// The visible rows with their looks, as laid out last.
     pub(super) rows: Vec<(Row, Vec<Look>)>,
     /// The names in the lines that were on screen last.
@@ -98,6 +100,7 @@ impl OpenDocument {
             thrown_away: false,
             saving: false,
             save_again: false,
+            marked_elsewhere: false,
             rows: vec![],
             named: NamedLines::default(),
             cursor: None,

@@ -76,11 +76,15 @@ impl Author {
         match effect {
             Effect::Quit => self.quit = true,
             Effect::Ask(ask) => {
-                let setup = match self.bench.prepare(&ask) {
-                    Ok(setup) => setup,
-                    Err(failure) => return self.happens(super::work::refused(&self.bench, &ask, failure)),
+                let (out, mut inbox) = tokio::sync::mpsc::unbounded_channel();
+                let begun = super::work::begun(&self.bench, &ask, &out);
+                while let Ok(msg) = inbox.try_recv() {
+                    self.happens(msg);
+                }
+                let (setup, session) = match begun {
+                    Ok(both) => both,
+                    Err(refused) => return self.happens(refused),
                 };
-                let session = self.bench.begin(&ask, &setup);
                 self.happens(Msg::Began(setup.id.clone(), session.clone()));
                 let events = self.runtime.block_on(async {
                     let mut running = driver::start(setup);

@@ -1,5 +1,6 @@
 //! What the interface asks of the outside, done in the background. Every answer comes back as a message.
 
+mod ask;
 mod sessions;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +15,8 @@ use crate::domain::conversation::{Failure, FailureKind};
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::proposal::Proposal;
 use crate::workbench::{Ask, Desk, DocumentError, Recovered, Workbench};
+
+pub(super) use self::ask::begun;
 
 use super::app::App;
 use super::clipboard::Clipboard;
@@ -100,17 +103,7 @@ impl Work {
         tokio::spawn(async move {
             let (prepared, ask) = {
                 let (bench, tell) = (bench.clone(), out.clone());
-                let work = move || {
-                    let prepared = bench.prepare(&ask).map_err(|failure| refused(&bench, &ask, failure));
-                    let begun = prepared.map(|setup| {
-                        if let Some(caution) = bench.caution(&setup) {
-                            send(&tell, Msg::Notice(Notice::hint(caution)));
-                        }
-                        let session = bench.begin(&ask, &setup);
-                        (setup, session)
-                    });
-                    (begun, ask)
-                };
+                let work = move || (begun(&bench, &ask, &tell), ask);
                 // A keychain may take seconds to answer; a cancel does not wait for it.
                 let prepared = tokio::select! {
                     () = token.cancelled() => return send(&out, Msg::CancelledEarly),
@@ -154,11 +147,6 @@ impl Work {
             }
         });
     }
-}
-
-/// A question was not sent: the conversation is not there any more, or anything else.
-pub(super) fn refused(bench: &Workbench, ask: &Ask, failure: Failure) -> Msg {
-    sessions::stranded(bench, ask).unwrap_or(Msg::Refused(failure))
 }
 
 /// Keeps a proposal as soon as it is made: from then on it survives a crash.
@@ -316,7 +304,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
             });
             Msg::Saved(path, saved)
         }
-        Effect::Peek(ask) => peeked(bench, &ask),
+        Effect::Peek(ask) => ask::peeked(bench, &ask, out),
         Effect::Provenance => provenance(bench),
         Effect::Timeline => {
             let popup = super::popups::timeline::prepare(&bench.book(), &bench.timeline());
@@ -404,14 +392,6 @@ fn recovered(bench: &Workbench) -> Option<Msg> {
     let present = |r: &Recovered| bench.read_document(&r.path).map(|d| d.text).unwrap_or_default();
     let both: Vec<_> = found.into_iter().map(|r| (present(&r), r)).map(|(text, r)| (r, text)).collect();
     (!both.is_empty()).then_some(Msg::Recovered(both))
-}
-
-/// Builds what would be sent.
-fn peeked(bench: &Workbench, ask: &Ask) -> Msg {
-    match bench.peek_since(ask, None) {
-        Ok(peek) => Msg::Peeked(Ok(Box::new(peek))),
-        Err(failure) => sessions::stranded(bench, ask).unwrap_or(Msg::Peeked(Err(failure))),
-    }
 }
 
 /// Puts a key into the keychain. Where that fails, it takes more than a row to say what to do.

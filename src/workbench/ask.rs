@@ -39,6 +39,8 @@ pub struct Ask {
     pub replaces: Option<TurnId>,
     /// The open document, with its unsaved text if it differs from the disk.
     pub current: Option<(BookPath, Option<String>)>,
+    /// Hash of the file that the unsaved text was made of. Where the file is another one by now and AI never reads it, that text does not know of the mark.
+    pub based_on: Option<String>,
     /// The chapter that was open last, where the open document is none: canon is told as of it, and a blind member reads up to it.
     pub chapter: Option<BookPath>,
     /// The captured selection.
@@ -351,15 +353,22 @@ impl Workbench {
     }
 
     fn book_of(&self, ask: &Ask) -> Arc<Book> {
-        let book = match &ask.current {
-            Some((path, Some(text))) => self.book_with(path, text),
-            _ => self.book(),
+        let (book, elsewhere) = match &ask.current {
+            Some((path, Some(text))) => {
+                let disk = self.book();
+                let is_marked = private::is_private(&disk, path)
+                    && ask.based_on.as_ref().is_some_and(|hash| hash_of(&disk, path).as_ref() != Some(hash));
+                (self.book_with(path, text), is_marked.then_some(path))
+            }
+            _ => (self.book(), None),
         };
-        if ask.private.iter().all(|path| book.private.contains(path)) {
+        let more = ask.private.iter().chain(elsewhere).filter(|path| !private::is_private(&book, path));
+        let more: Vec<BookPath> = more.cloned().collect();
+        if more.is_empty() {
             return book;
         }
         let mut marked = Book::clone(&book);
-        marked.private.extend(ask.private.iter().cloned());
+        marked.private.extend(more);
         Arc::new(marked)
     }
 
@@ -383,6 +392,12 @@ fn without(mut turns: Vec<Kept>, id: &TurnId) -> Option<Vec<Kept>> {
         cut = Some(place);
     }
     cut.map(|_| turns)
+}
+
+/// The hash of a file as it was read; `None` where its text is not in the book.
+fn hash_of(book: &Book, path: &BookPath) -> Option<String> {
+    let (_, text) = book.document(path)?;
+    Some(sha256_hex(book.as_on_disk(path, text).as_bytes()))
 }
 
 /// The files that tools returned in a turn.

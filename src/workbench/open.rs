@@ -36,6 +36,8 @@ pub(super) struct Inner {
     pub overrides: Overrides,
     pub settings: RwLock<(Arc<UserSettings>, Vec<Problem>)>,
     pub book: RwLock<Arc<Book>>,
+    /// Held while the folder is read again, so that what was read earlier never takes the place of what was read later.
+    pub refreshing: Mutex<()>,
     /// What is not read of it yet.
     pub rest: Mutex<Option<store::book::Rest>>,
     pub indexes: Indexes,
@@ -176,6 +178,7 @@ impl Workbench {
             overrides,
             settings: RwLock::new((Arc::new(settings.0), settings.1)),
             book: RwLock::new(Arc::new(book)),
+            refreshing: Mutex::default(),
             rest: Mutex::new(rest),
             indexes: Indexes::default(),
             open: super::private::Open::default(),
@@ -233,13 +236,29 @@ impl Workbench {
 
     /// Reads the folder again and returns the book.
     pub fn refresh(&self) -> Result<Arc<Book>, OpenError> {
-        let book = Arc::new(store::book::read(&self.inner.root)?);
+        let _one_after_another = self.inner.refreshing.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(self.replace(store::book::read(&self.inner.root)?))
+    }
+
+    /// Reads the folder again if anything in it may be another than when it was read, and returns the book then. Otherwise it costs a look at the times and
+    /// lengths of the files.
+    pub fn refresh_if_changed(&self) -> Result<Option<Arc<Book>>, OpenError> {
+        if !self.has_book() {
+            return Ok(None);
+        }
+        let _one_after_another = self.inner.refreshing.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = store::book::read_if_changed(&self.inner.root, &self.book())?;
+        Ok(changed.map(|book| self.replace(book)))
+    }
+
+    fn replace(&self, book: Book) -> Arc<Book> {
+        let book = Arc::new(book);
         // What an outline left unread is older by now, and must not take its place.
         let mut rest = self.inner.rest.lock().unwrap_or_else(PoisonError::into_inner);
         rest.take();
         self.put(Arc::clone(&book));
         drop(rest);
-        Ok(book)
+        book
     }
 
     fn put(&self, book: Arc<Book>) {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::decode::decode;
 use super::kind::{Renamed, Vocabulary};
 use super::scan;
+use super::stamp::Stamp;
 use crate::domain::book::Warning;
 use crate::domain::frontmatter::{self, Frontmatter, Split, Syntax};
 use crate::domain::ids::BookPath;
@@ -45,6 +46,8 @@ pub struct Loaded {
     pub private: bool,
     /// Why `text` is not what is on disk, byte for byte.
     pub not_utf8: Option<&'static str>,
+    /// What the file was like when it was read. `None`: it was not, or it may be another one without a trace.
+    pub stamp: Option<Stamp>,
 }
 
 impl Loaded {
@@ -61,7 +64,7 @@ impl Loaded {
         let private = privacy::is_marked_with(&text, &split, &front.fields);
         let (fields, renamed) = words.rename(std::mem::take(&mut front.fields));
         front.fields = fields;
-        Self { path, text, is_old_mac, split, front, renamed, private, not_utf8: None }
+        Self { path, text, is_old_mac, split, front, renamed, private, not_utf8: None, stamp: None }
     }
 
     /// Returns what stands below the frontmatter.
@@ -141,24 +144,26 @@ pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<
 
 /// Reads a file that is not too long. The file is asked for its length when it is open, and not by its path before: of thousands each such question
 /// counts.
-fn bytes(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+fn bytes(path: &Path) -> std::io::Result<Option<(Vec<u8>, Option<Stamp>)>> {
     let file = File::open(path)?;
-    let length = file.metadata()?.len();
+    let metadata = file.metadata()?;
+    let (length, stamp) = (metadata.len(), Stamp::of(&metadata));
     if length > MAX_BYTES {
         return Ok(None);
     }
     // One byte more tells that the end is reached without asking again.
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= MAX_BYTES))
+    Ok((bytes.len() as u64 <= MAX_BYTES).then_some((bytes, stamp)))
 }
 
 /// Reads one file; one that can't be read gives a warning instead.
 pub fn load(file: &scan::File, words: &Vocabulary) -> Result<Loaded, Warning> {
     let left_out = |message| Warning { path: file.path.clone(), line: 1, column: 1, message };
-    let bytes = bytes(&file.full)
+    let (bytes, stamp) = bytes(&file.full)
         .map_err(|error| left_out(format!("it can't be read and is left out: {error}")))?
         .ok_or_else(|| left_out("it is larger than 8 MB and is left out; split it".to_owned()))?;
     let decoded = decode(bytes);
-    Ok(Loaded { not_utf8: decoded.problem, ..Loaded::of(file.path.clone(), decoded.text.into(), words) })
+    let not_utf8 = decoded.problem;
+    Ok(Loaded { not_utf8, stamp, ..Loaded::of(file.path.clone(), decoded.text.into(), words) })
 }

@@ -40,6 +40,7 @@ pub fn without(book: &Book) -> Option<Book> {
     open.folders.retain(|folder| !is_kept(folder));
     open.settings.ai_never.clear();
     open.private.clear();
+    open.kept.clear();
     for path in showing(book) {
         let text = open.entry(&path).filter(|entry| entry.path == path).map(|entry| entry.text.clone());
         if let Some(text) = text {
@@ -216,8 +217,8 @@ mod tests {
             "Some (ai:: never) text.\n\n",
         ] {
             let text = format!("{head}# Secret\n\nSecret.\n");
-            let files =
-                ["manuscript/1.md", "codex/items/a.md", "notes/a.md", "loose/a.md"].map(|path| (path, &*text));
+            let files = ["manuscript/1.md", "codex/items/a.md", "notes/a.md", "loose/a.md"]
+                .map(|path| (path, &*text));
             let full = book(&files);
             assert_eq!(full.private.len(), files.len(), "{head:?} {:?}", full.private);
             assert!(!format!("{:?}", without(&full)).contains("Secret"), "{head:?}");
@@ -300,8 +301,29 @@ mod tests {
         fs::write(dir.path().join("scritorio.toml"), "[ai]\nnever = ['notes/private']\n").unwrap();
         fs::write(dir.path().join("notes/private/s.md"), "Secret.").unwrap();
         std::os::unix::fs::symlink("../notes/private/s.md", dir.path().join("manuscript/1.md")).unwrap();
-        let open = without(&read(dir.path()).unwrap()).unwrap();
-        assert!(open.chapters.is_empty() && open.notes.is_empty());
+        let full = read(dir.path()).unwrap();
+        let typed = with_text(&full, &BookPath::new("manuscript/1.md").unwrap(), "Secret. And more.");
+        let typed = with_text(&typed, &BookPath::new("notes/private/s.md").unwrap(), "Secret. And more.");
+        for book in [full, typed] {
+            let open = without(&book).unwrap();
+            assert!(open.chapters.is_empty() && open.notes.is_empty(), "{open:?}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn settings_that_are_a_link_to_nothing_can_not_be_obeyed() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("notes/deep")).unwrap();
+        fs::write(dir.path().join("notes/deep/n.md"), "Text.").unwrap();
+        std::os::unix::fs::symlink("elsewhere.toml", dir.path().join("scritorio.toml")).unwrap();
+        let book = read(dir.path()).unwrap();
+        assert_eq!(book.settings.ai_refused.len(), 1);
+        let told: Vec<_> =
+            book.warnings.iter().map(|w| (w.path.as_str(), w.message.contains("a link"))).collect();
+        assert_eq!(told, [("scritorio.toml", true)], "told once");
+        let root = dir.path().canonicalize().unwrap();
+        assert_eq!(crate::store::book::find_root(&root.join("notes/deep")), Some(root));
     }
 
     #[test]

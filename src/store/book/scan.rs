@@ -111,7 +111,7 @@ fn is_wanted(
     if is_hidden(entry.path()) || (is_dir && SKIPPED.iter().any(|name| entry.file_name() == *name)) {
         return false;
     }
-    if is_dir && !entry.path_is_symlink() && entry.path().join(config::book::FILE).is_file() {
+    if is_dir && !entry.path_is_symlink() && has_settings(entry.path()) {
         let message = "it is a book of its own (it has a scritorio.toml), and is left out".to_owned();
         left_out.push((entry.path().to_path_buf(), message));
         return false;
@@ -133,6 +133,12 @@ fn is_wanted(
         left_out.push((entry.path().to_path_buf(), message.to_owned()));
     }
     false
+}
+
+/// Whether a folder has settings of a book, also as a link that leads nowhere.
+pub fn has_settings(folder: &Path) -> bool {
+    let file = folder.join(config::book::FILE);
+    file.is_file() || file.symlink_metadata().is_ok_and(|found| found.is_symlink())
 }
 
 fn is_hidden(path: &Path) -> bool {

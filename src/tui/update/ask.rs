@@ -12,7 +12,7 @@ use super::super::document::OpenDocument;
 use super::super::effect::Effect;
 use super::super::layout::Pane;
 use super::super::msg::Notice;
-use super::private::is_private;
+use super::private::{is_private, is_private_anywhere};
 
 /// Sends what was typed.
 pub(super) fn send(app: &mut App) -> Vec<Effect> {
@@ -144,6 +144,7 @@ fn request(app: &App, question: String, chip: Option<Selection>) -> Ask {
         session: app.chat.session.clone(),
         replaces: app.chat.editing.then(|| app.chat.turns.last()?.id.clone()).flatten(),
         current,
+        based_on: document.and_then(|d| d.hash.clone()),
         chapter: app.last_chapter.clone(),
         selection: chip
             .or_else(|| document.filter(|d| !is_private(app, d)).and_then(OpenDocument::captured_by_author)),
@@ -155,7 +156,7 @@ fn request(app: &App, question: String, chip: Option<Selection>) -> Ask {
 
 /// The documents that are marked on the screen and not on the disk yet.
 fn unsaved_marks(app: &App) -> Vec<BookPath> {
-    let marked = app.documents.iter().filter(|d| d.buffer.is_modified() && is_private(app, d));
+    let marked = app.documents.iter().filter(|d| d.buffer.is_modified() && is_private_anywhere(app, d));
     marked.map(|document| document.path.clone()).collect()
 }
 

@@ -279,13 +279,23 @@ pub(super) fn book_was_read(app: &mut App) -> Vec<Effect> {
     let book = app.book.clone();
     for document in &mut app.documents {
         document.title = title_of(&book, &document.path);
+        document.marked_elsewhere = false;
         // A file in another encoding has other bytes than its text: it is read again only when it is opened again.
-        if document.read_only.is_some() || document.buffer.is_modified() || document.saving {
+        if document.read_only.is_some() || document.saving {
+            continue;
+        }
+        let is_unsaved = document.buffer.is_modified();
+        if is_unsaved && !book.private.contains(&document.path) {
             continue;
         }
         let Some((_, text)) = book.document(&document.path) else { continue };
         let on_disk = sha256_hex(book.as_on_disk(&document.path, text).as_bytes());
-        if document.hash.as_deref().is_some_and(|h| h != on_disk) {
+        if document.hash.as_deref().is_none_or(|h| h == on_disk) {
+            continue;
+        }
+        if is_unsaved {
+            document.marked_elsewhere = true;
+        } else {
             effects.push(Effect::Reread(document.path.clone(), false));
         }
     }

@@ -17,21 +17,32 @@ use super::manuscript;
 /// Where a mark is looked for in a text that is not saved, in bytes: frontmatter stands at the beginning.
 const HEAD: usize = 8 * 1024;
 
+/// The same, in a text that has the mark on disk: a chapter of any usual length.
+const LONG_HEAD: usize = 256 * 1024;
+
 /// Whether AI never reads a document, as it stands on the screen.
 pub(in super::super) fn is_private(app: &App, document: &OpenDocument) -> bool {
     if !document.buffer.is_modified() {
         return app.book.private.contains(&document.path);
     }
-    in_folder(app, document) || is_marked(document)
+    in_folder(app, document) || document.marked_elsewhere || is_marked(app, document)
+}
+
+/// The same, with every word of the document looked at: for a question, not for a frame.
+pub(super) fn is_private_anywhere(app: &App, document: &OpenDocument) -> bool {
+    is_private(app, document)
+        || document.buffer.is_modified() && privacy::is_marked(&document.buffer.to_text())
 }
 
 fn in_folder(app: &App, document: &OpenDocument) -> bool {
-    privacy::is_below(&document.path, &app.book.settings.ai_never)
+    app.book.keeps(&document.path)
 }
 
-fn is_marked(document: &OpenDocument) -> bool {
+fn is_marked(app: &App, document: &OpenDocument) -> bool {
     let buffer = &document.buffer;
-    privacy::is_marked(&buffer.slice(0..buffer.len().min(HEAD)))
+    // One that is private on disk may be so by a field far below.
+    let head = if app.book.private.contains(&document.path) { LONG_HEAD } else { HEAD };
+    privacy::is_marked(&buffer.slice(0..buffer.len().min(head)))
 }
 
 /// Keeps the open document from AI, or lets AI read it again.
@@ -45,7 +56,7 @@ pub(super) fn keep_from_ai(app: &mut App) -> Vec<Effect> {
         app.tell(Notice::problem(why));
         return vec![];
     }
-    let (private, below) = (is_marked(document), in_folder(app, document));
+    let (private, below) = (is_marked(app, document), in_folder(app, document));
     if below && (private || !document.buffer.is_modified()) {
         app.tell(Notice::hint(
             "The settings keep this document from AI: [ai] never in scritorio.toml names it or its folder.",

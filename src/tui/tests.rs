@@ -83,7 +83,7 @@ impl Author {
                 }
                 let (setup, session) = match begun {
                     Ok(both) => both,
-                    Err(refused) => return self.happens(refused),
+                    Err(refused) => return self.happens(*refused),
                 };
                 self.happens(Msg::Began(setup.id.clone(), session.clone()));
                 let events = self.runtime.block_on(async {

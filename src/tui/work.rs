@@ -116,7 +116,7 @@ impl Work {
             };
             let (setup, session) = match prepared {
                 Ok(both) => both,
-                Err(refused) => return send(&out, refused),
+                Err(refused) => return send(&out, *refused),
             };
             send(&out, Msg::Began(setup.id.clone(), session.clone()));
             let mut running = driver::start(setup);

@@ -16,8 +16,8 @@ pub(in super::super) fn begun(
     bench: &Workbench,
     ask: &Ask,
     out: &UnboundedSender<Msg>,
-) -> Result<(TurnSetup, SessionId), Msg> {
-    let refused = |failure| sessions::stranded(bench, ask).unwrap_or(Msg::Refused(failure));
+) -> Result<(TurnSetup, SessionId), Box<Msg>> {
+    let refused = |failure| Box::new(sessions::stranded(bench, ask).unwrap_or(Msg::Refused(failure)));
     let setup = look_again(bench, out).and_then(|()| bench.prepare(ask)).map_err(refused)?;
     if let Some(caution) = bench.caution(&setup) {
         send(out, Msg::Notice(Notice::hint(caution)));

@@ -1,6 +1,7 @@
 //! Asking a board member.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use crate::agent::event::Ended;
 use crate::agent::grounding::{self, Grounded};
@@ -240,8 +241,10 @@ impl Workbench {
             usage: Usage::default(),
             response_id: None,
         };
-        // What can't be written now can't be written at the end either, and is said there.
-        let _ = sessions::start(self.root(), &session, &turn, preface);
+        // What can't be written now most likely can't be written at the end either, and is said there.
+        if sessions::start(self.root(), &session, &turn, preface).is_ok() {
+            self.begun().insert(turn.id);
+        }
         session
     }
 
@@ -293,7 +296,13 @@ impl Workbench {
         record.response_id = last_response.or(record.response_id);
         // Each record is kept whether or not another could be.
         let queued: std::io::Result<()> = proposals.iter().try_for_each(|p| self.queue(session, &turn.id, p));
-        let stored = sessions::end(self.root(), session, kept);
+        // A conversation that is gone was deleted for ever, unless it was never there.
+        let was_there = self.begun().remove(&turn.id) || ask.session.is_some();
+        let stored = if was_there {
+            sessions::end_begun(self.root(), session, kept)
+        } else {
+            sessions::end(self.root(), session, kept)
+        };
         let recorded = self.ledger().append(Record::Turn(Box::new(record)));
         let spent = self.write_spending();
         let failed = stored.err().or(queued.err()).or(recorded.err());
@@ -328,6 +337,11 @@ impl Workbench {
 
     pub(super) fn ledger(&self) -> Ledger {
         Ledger::new(self.root(), &self.inner.surroundings.folders.data)
+    }
+
+    /// The turns that run and whose question is on the disk.
+    fn begun(&self) -> MutexGuard<'_, BTreeSet<TurnId>> {
+        self.inner.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn so_far(&self, ask: &Ask) -> Result<SoFar, Failure> {

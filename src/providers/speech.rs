@@ -217,12 +217,10 @@ impl Speech {
                 self.aside = tag;
             }
             out.push(Said::Thought);
-        } else if CLOSING.contains(mark) {
-            if !std::mem::replace(&mut self.thought, true) && self.begun {
-                out.extend([Said::Thought, Said::TakenBack]);
-                self.spoken = false;
-                self.pause();
-            }
+        } else if CLOSING.contains(mark) && !std::mem::replace(&mut self.thought, true) && self.begun {
+            out.extend([Said::Thought, Said::TakenBack]);
+            self.spoken = false;
+            self.pause();
         }
         true
     }

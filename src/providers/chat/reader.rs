@@ -23,14 +23,18 @@ pub struct Chunks {
     /// Any chunk of an answer has come.
     heard: bool,
     ended: bool,
-    /// A piece has brought words: a whole message brings the same again.
-    spoke: bool,
-    /// The same of thoughts.
-    thought: bool,
+    in_pieces: Brought,
     /// What was thought, where the server wants it back.
     thoughts: Option<String>,
     /// The same in parts.
     details: Option<Details>,
+}
+
+/// What has come in pieces: a whole message brings the same again.
+#[derive(Debug, Default)]
+struct Brought {
+    words: bool,
+    thoughts: bool,
 }
 
 impl Chunks {
@@ -41,8 +45,7 @@ impl Chunks {
             finished: None,
             heard: false,
             ended: false,
-            spoke: false,
-            thought: false,
+            in_pieces: Brought::default(),
             thoughts: can.echo_reasoning.then(String::new),
             details: can.echo_details.then(Details::default),
         }
@@ -91,17 +94,17 @@ impl Chunks {
 
     /// A piece of the answer.
     fn delta(&mut self, delta: &Value) {
-        self.thought |= self.thoughts(delta);
-        self.spoke |= self.words(delta);
+        self.in_pieces.thoughts |= self.thoughts(delta);
+        self.in_pieces.words |= self.words(delta);
         self.calls(delta);
     }
 
     /// The whole answer, of which pieces may have come before: a call that is told twice counts once by itself.
     fn message(&mut self, message: &Value) {
-        if !self.thought {
+        if !self.in_pieces.thoughts {
             self.thoughts(message);
         }
-        if !self.spoke {
+        if !self.in_pieces.words {
             self.words(message);
         }
         self.calls(message);

@@ -112,8 +112,7 @@ fn a_retry_without_a_word_leaves_the_whole_answer_before_it() {
         author.app.chat.turns.iter().map(|t| t.raw.clone()).collect::<Vec<_>>()
     };
     assert_eq!(retried(&mut author, Some(Lack::Words)), [whole.as_str(), "[...]"]);
-    assert_eq!(retried(&mut author, Some(Lack::Rest)), [whole.as_str(), "[...]"], "a part is worth more");
-    assert_eq!(retried(&mut author, None), ["[...]"]);
+    assert_eq!(retried(&mut author, None), ["[...]"], "a whole answer takes the place of both");
 }
 
 #[test]

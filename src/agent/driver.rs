@@ -392,6 +392,7 @@ impl Driver {
             notices: self.notices,
             tools: self.rows.into_records(),
             answer: self.machine.answer().to_owned(),
+            lacks: self.machine.lack(),
             quotes: vec![],
             proposals: self.proposals.iter().map(|p| p.id.clone()).collect(),
             status,

@@ -358,7 +358,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::domain::conversation::{Failure, FailureKind, TurnStatus};
+    use crate::domain::conversation::{Failure, FailureKind, Lack, TurnStatus};
 
     pub(super) fn turn(id: &str, question: &str, status: TurnStatus) -> Turn {
         Turn {
@@ -374,6 +374,7 @@ mod tests {
             selection: None,
             tools: vec![],
             answer: String::new(),
+            lacks: None,
             quotes: vec![],
             proposals: vec![],
             status,
@@ -469,10 +470,21 @@ mod tests {
 
     /// A question and what came of it; `replaces` names the turn whose place it takes.
     pub(super) fn talk(root: &Path, id: &str, status: TurnStatus, replaces: Option<&str>) {
+        talk_that_lacks(None, root, id, status, replaces);
+    }
+
+    fn talk_that_lacks(
+        lacks: Option<Lack>,
+        root: &Path,
+        id: &str,
+        status: TurnStatus,
+        replaces: Option<&str>,
+    ) {
         let session = SessionId::new(HERE);
         let mut kept = kept(id);
         kept.turn.question = format!("Question {id}");
         kept.turn.replaces = replaces.map(TurnId::new);
+        kept.turn.lacks = lacks;
         let begun = Turn { status: TurnStatus::Running, answer: String::new(), ..kept.turn.clone() };
         start(root, &session, &begun, Preface::default()).unwrap();
         if matches!(status, TurnStatus::Failed(_)) {
@@ -539,6 +551,31 @@ mod tests {
         talk(root.path(), "t-3", TurnStatus::Cancelled, Some("t-2"));
         assert_eq!(now(), "t-1 t-3", "one part is enough");
         talk(root.path(), "t-4", failed(), Some("t-3"));
+        assert_eq!(now(), "t-1 t-3 t-4");
+        talk(root.path(), "t-5", TurnStatus::Done, Some("t-4"));
+        assert_eq!(now(), "t-5");
+    }
+
+    #[test]
+    fn a_retry_that_is_cut_or_without_words_leaves_a_whole_answer() {
+        let root = tempfile::tempdir().unwrap();
+        let now = || {
+            let turns = load(root.path(), &SessionId::new(HERE)).unwrap();
+            let listed = summary(root.path(), &SessionId::new(HERE)).unwrap().questions;
+            assert_eq!(listed, turns.len(), "the list counts the same");
+            ids(&turns).join(" ")
+        };
+        let again = |id: &str, lacks: Lack, replaces: &str| {
+            talk_that_lacks(Some(lacks), root.path(), id, TurnStatus::Done, Some(replaces));
+        };
+        talk(root.path(), "t-1", TurnStatus::Done, None);
+        let lines = fs::read_to_string(path(root.path(), &SessionId::new(HERE)).unwrap()).unwrap();
+        assert!(!lines.contains("lacks"), "a whole answer is kept as it always was");
+        again("t-2", Lack::Words, "t-1");
+        assert_eq!(now(), "t-1 t-2");
+        again("t-3", Lack::Rest, "t-2");
+        assert_eq!(now(), "t-1 t-3", "a part is more than nothing");
+        again("t-4", Lack::Words, "t-3");
         assert_eq!(now(), "t-1 t-3 t-4");
         talk(root.path(), "t-5", TurnStatus::Done, Some("t-4"));
         assert_eq!(now(), "t-5");

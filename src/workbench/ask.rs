@@ -232,6 +232,7 @@ impl Workbench {
             notices: vec![],
             tools: vec![],
             answer: String::new(),
+            lacks: None,
             quotes: vec![],
             proposals: vec![],
             status: TurnStatus::Running,

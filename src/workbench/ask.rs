@@ -107,7 +107,9 @@ impl Workbench {
         let by_book = self.chosen_by_book(name, ask.provider.as_deref(), member.id);
         // Once in a conversation, and again when it is something else.
         let is_new = |words: &String| !turns.iter().any(|kept| kept.turn.notices.contains(words));
-        let (by_book, unread) = (by_book.filter(is_new), unread.filter(is_new));
+        let refused = if ask.smoke { None } else { self.refused_options(name, member.id)? };
+        let (by_book, unread, refused) =
+            (by_book.filter(is_new), unread.filter(is_new), refused.filter(is_new));
         let (turns, kept_back) = private::turns_open(turns, &whole, &full);
         if full.settings.board.get(member.id).is_some_and(|b| b.enabled == Some(false)) {
             return Err(Failure {
@@ -157,8 +159,14 @@ impl Workbench {
         };
         let witness = self.witness(Some((session.clone(), id.clone())), &whole, known);
         let witness = self.inner.opened.watch(self.root(), &id, witness);
-        let notices =
-            [by_book, unread, private::missing(&whole), kept_back.notice(), too_long(left_out, &model)];
+        let notices = [
+            by_book,
+            refused,
+            unread,
+            private::missing(&whole),
+            kept_back.notice(),
+            too_long(left_out, &model),
+        ];
         let purse = self.purse(&id, name, &model, options.service_tier.as_deref());
         let mut setup = TurnSetup {
             numbers_missing: notices::numbers_missing(&whole, &book),

@@ -219,8 +219,8 @@ impl Abilities {
         for Switch { field, words, of } in SWITCHES {
             let Some(value) = body.pointer(field).filter(|value| !value.is_null()) else { continue };
             let (switch, name) = (of(self), field.trim_start_matches('/').replace('/', "."));
-            let named = refusal.param.as_ref() == Some(&name) || words.iter().any(|word| names(word));
-            if !*switch || !named || !is_about_a_field(refusal) {
+            let is_meant = refusal.param.as_ref() == Some(&name) || words.iter().any(|word| names(word));
+            if !*switch || !is_meant || !is_about_a_field(refusal) {
                 continue;
             }
             if refusal.says(OF_A_VALUE) {

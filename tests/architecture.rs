@@ -51,6 +51,7 @@ const OWNS: &[(&str, &[&str])] = &[
     ("hyper_util", &["providers"]),
     ("http_body", &["providers"]),
     ("rustls", &["providers"]),
+    ("ring", &["store"]),
     ("keyring", &["secrets"]),
     ("keyring_core", &["secrets"]),
     ("clap", &["cli"]),

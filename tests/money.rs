@@ -238,7 +238,7 @@ fn the_budget_warns_and_then_refuses_before_anything_is_sent() {
     let folders = with_settings(&(PRICES.to_owned() + limits));
     let server = Server::start(|_, _| Reply::Say("Yes."));
     let first = folders.run_at(&server.base, &["ask", "Is she?"]).ok();
-    assert!(first.err.contains("Budget: $0 of $0.0200 this month"), "{}", first.err);
+    assert!(first.err.contains("; $0 of $0.0200 this month."), "{}", first.err);
     assert!(first.err.contains("warning at $0.0001"), "{}", first.err);
     let sent = server.received().len();
     let tight = limits.replace("0.02", "0.0002");
@@ -646,6 +646,9 @@ fn the_doctor_warns_of_vectors_that_nobody_makes() {
     let said = warnings[0]["message"].as_str().unwrap();
     assert!(said.contains("`embeddings` does nothing while ollama answers"), "{said}");
     assert!(doctor("openai").is_empty());
+    let shown = ran(folders.command(&["doctor"]).env("SCRITORIO_PROVIDER", "openai")).ok().out;
+    assert!(shown.contains("Note: Searching by meaning is on."), "{shown}");
+    assert!(shown.contains("Folder of data: "), "{shown}");
 }
 
 #[test]

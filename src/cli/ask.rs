@@ -92,7 +92,9 @@ fn tokens(turn: &Turn) -> Option<String> {
         cached => format!("{about}{n} tokens in ({cached} cached)"),
     });
     let output = output_tokens.map(|n| format!("{n} tokens out"));
-    let cost = cost_in_words(&turn.usage).filter(|_| cost != Some(0.0));
+    // What was never sent costs nothing, and needs no words.
+    let was_sent = input.is_some() || output.is_some() || cost != Some(0.0);
+    let cost = cost_in_words(&turn.usage).filter(|_| was_sent);
     let parts: Vec<_> = [input, output, cost, turn.tiers_that_differ()].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }

@@ -104,7 +104,10 @@ fn text(report: &Report) -> String {
         };
         let _ = writeln!(out, "Setting {}: {value} ({})", name.replace('_', " "), plain(&chosen["from"]));
     }
-    if let Some(words) = &report.chosen_by_book {
+    for (what, folder) in &report.folders {
+        let _ = writeln!(out, "Folder of {what}: {}", folder.display());
+    }
+    for words in [&report.chosen_by_book, &report.by_meaning].into_iter().flatten() {
         let _ = writeln!(out, "Note: {words}");
     }
     for provider in &report.providers {

@@ -2,11 +2,13 @@
 //!
 //! Every line holds the SHA-256 of the line before it, and of itself. How many lines there are and the hash of the last one is also kept outside
 //! the book, in the data folder (the `anchor`), so that a tail that was cut off shows, and so does a line that somebody else added. The anchor names the next line before that is
-//! written: a line that it does not name was not written by this program here. A chain that has lines and no anchor never gets one. Holds metadata and hashes, never prose, prompts or keys.
+//! written: a line that it does not name was not written by this program here. A chain that has lines and no anchor never gets one. For other machines each line is sealed with this machine's
+//! key. Holds metadata and hashes, never prose, prompts or keys of providers.
 
 mod anchor;
+mod seal;
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +20,7 @@ use crate::domain::ids::{ProposalId, SessionId, TurnId};
 use crate::domain::passage::sha256_hex;
 
 use self::anchor::{Anchors, End, Known};
+use self::seal::Seal;
 use super::proposals::Changed;
 use super::{home, jsonl, machine};
 
@@ -91,6 +94,9 @@ pub struct FateRecord {
 /// What stands between a line and its own hash.
 const OWN: &str = ",\"hash\":\"";
 
+/// What stands before that between a line and its seal.
+const SEALED: &str = ",\"seal\":\"";
+
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     v: u32,
@@ -99,6 +105,9 @@ struct Line {
     #[serde(flatten)]
     record: Record,
     prev: String,
+    /// The public half of the key that seals this line and all that follow; the first line that is sealed names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
 }
 
 /// How a ledger stands.
@@ -154,18 +163,24 @@ impl Ledger {
 
     /// Appends a record, durably: first the line, then the anchor. Makes `.scritorio`.
     pub fn append(&self, record: Record) -> io::Result<()> {
-        let machine = machine::name(&self.data, true)?;
-        let path = home::make(&self.root, &format!("{FOLDER}/{machine}.jsonl"))?;
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
-        jsonl::lock(&file)?;
-        let mut bytes = vec![];
-        file.read_to_end(&mut bytes)?;
+        let seal = Seal::of(&self.data)?;
+        let own = seal.key();
+        let mut machine = machine::name(&self.data, true)?;
+        let (mut file, mut bytes) = self.opened(&machine)?;
+        let mut key = key_of(&bytes);
+        if key.as_ref().is_some_and(|key| *key != own) {
+            // The key of that chain was lost. It stays as it is, and another one begins.
+            machine = machine::rename(&self.data)?;
+            (file, bytes) = self.opened(&machine)?;
+            key = None;
+        }
+        let names_key = key.is_none().then_some(own);
         let (whole, torn) = split_torn(&bytes);
         let hashes: Vec<_> = lines(whole).map(sha256_hex).collect();
         let n = hashes.len() as u64 + 1;
         let before = hashes.last().map_or(NOTHING, String::as_str).to_owned();
-        let mut line =
-            written(&Line { v: jsonl::VERSION, n, at: super::now(), record, prev: before.clone() })?;
+        let (at, prev) = (super::now(), before.clone());
+        let mut line = written(&Line { v: jsonl::VERSION, n, at, record, prev, key: names_key }, &seal)?;
         let head = sha256_hex(&line);
         line.push(b'\n');
         // A chain that is not as it was left was changed. The old anchor stays, so that it shows for good.
@@ -197,8 +212,23 @@ impl Ledger {
         Ok(())
     }
 
+    /// Opens the chain of this machine to go on with it, locked, and reads it.
+    fn opened(&self, machine: &str) -> io::Result<(File, Vec<u8>)> {
+        let path = home::make(&self.root, &format!("{FOLDER}/{machine}.jsonl"))?;
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
+        jsonl::lock(&file)?;
+        let mut bytes = vec![];
+        file.read_to_end(&mut bytes)?;
+        Ok((file, bytes))
+    }
+
     /// Checks every machine's chain; by machine, in order.
     pub fn verify(&self) -> io::Result<Vec<(String, Verdict)>> {
+        self.machines()?.into_iter().map(|machine| Ok((machine.clone(), self.verdict(&machine)?))).collect()
+    }
+
+    /// Returns the machines that have a chain, or should have one, in order.
+    fn machines(&self) -> io::Result<Vec<String>> {
         let mut machines = vec![];
         match std::fs::read_dir(home::path(&self.root, FOLDER)?) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
@@ -219,13 +249,13 @@ impl Ledger {
             machines.push(own);
         }
         machines.sort();
-        machines.into_iter().map(|machine| Ok((machine.clone(), self.verdict(&machine)?))).collect()
+        Ok(machines)
     }
 
     /// Returns all records of all machines with their times, oldest first. Lines that can't be read are left out.
     pub fn records(&self) -> io::Result<Vec<(String, Record)>> {
         let mut records = vec![];
-        for (machine, _) in self.verify()? {
+        for machine in self.machines()? {
             let path = home::path(&self.root, &format!("{FOLDER}/{machine}.jsonl"))?;
             let lines = jsonl::read::<Line>(&path)?.records;
             records.extend(lines.into_iter().map(|line| (line.at, line.record)));
@@ -258,21 +288,64 @@ impl Ledger {
     }
 }
 
-/// Writes a line with its own hash in it: the last field, of all that stands before.
-fn written(line: &Line) -> serde_json::Result<Vec<u8>> {
+/// Writes a line with its seal and its own hash in it: the last two fields, each of all that stands before.
+fn written(line: &Line, seal: &Seal) -> serde_json::Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec(line)?;
+    let sealed = seal.sign(&bytes);
+    ends_with(&mut bytes, SEALED, &sealed);
     let hash = sha256_hex(&bytes);
-    bytes.pop();
-    bytes.extend_from_slice(format!("{OWN}{hash}\"}}").as_bytes());
+    ends_with(&mut bytes, OWN, &hash);
     Ok(bytes)
+}
+
+/// Adds a last field to an object.
+fn ends_with(object: &mut Vec<u8>, before: &str, value: &str) {
+    object.pop();
+    object.extend_from_slice(format!("{before}{value}\"}}").as_bytes());
+}
+
+/// Takes the last field off an object, which has so many digits. Returns the object without it, and the digits.
+fn last_field<'a>(object: &'a [u8], before: &str, digits: usize) -> Option<(Vec<u8>, &'a [u8])> {
+    let (content, end) = object.split_at_checked(object.len().checked_sub(before.len() + digits + 2)?)?;
+    let value = end.strip_prefix(before.as_bytes())?.strip_suffix(b"\"}")?;
+    Some(([content, b"}"].concat(), value))
 }
 
 /// Whether a line is as it was written, by its own hash.
 fn is_whole(line: &[u8]) -> bool {
-    let Some(at) = line.len().checked_sub(OWN.len() + 64 + 2) else { return false };
-    let (content, end) = line.split_at(at);
-    let hash = end.strip_prefix(OWN.as_bytes()).and_then(|end| end.strip_suffix(b"\"}"));
-    hash.is_some_and(|hash| sha256_hex([content, b"}"].concat()).as_bytes() == hash)
+    last_field(line, OWN, 64).is_some_and(|(content, hash)| sha256_hex(content).as_bytes() == hash)
+}
+
+/// The key that a chain names, if one does.
+fn key_of(bytes: &[u8]) -> Option<String> {
+    // Few lines name one, and most lines need not be parsed to know that they don't.
+    let may_name = |line: &&[u8]| line.windows(6).any(|six| six == b"\"key\":");
+    lines(bytes).filter(may_name).find_map(|line| {
+        let value: Value = serde_json::from_slice(line).ok()?;
+        value["key"].as_str().map(str::to_owned)
+    })
+}
+
+/// The first line, from 1, that lacks the seal of its chain. In chains of earlier versions no key is named, and none does.
+fn first_unsealed(whole: &[u8]) -> Option<u64> {
+    let mut key: Option<String> = None;
+    for (n, line) in (1..).zip(lines(whole)) {
+        let value: Value = serde_json::from_slice(line).unwrap_or_default();
+        let named = value["key"].as_str();
+        if named.is_some() && key.is_some() {
+            return Some(n);
+        }
+        key = key.or_else(|| named.map(str::to_owned));
+        let is_sealed = |key: &String| {
+            let (content, _) = last_field(line, OWN, 64)?;
+            let (content, seal) = last_field(&content, SEALED, 128)?;
+            Some(seal::is_by(key, &content, str::from_utf8(seal).ok()?))
+        };
+        if key.as_ref().is_some_and(|key| is_sealed(key) != Some(true)) {
+            return Some(n);
+        }
+    }
+    None
 }
 
 /// Checks a chain, against what this machine knows of it.
@@ -300,7 +373,10 @@ fn judge(bytes: &[u8], known: &Known) -> Verdict {
     }
     let own = known.own();
     let Some(end) = own.or_else(|| known.ends.iter().max_by_key(|end| end.count)) else {
-        return Verdict::NotAnchored { lines };
+        return match first_unsealed(whole) {
+            Some(line) => Verdict::Broken { line, maybe_copy: false },
+            None => Verdict::NotAnchored { lines },
+        };
     };
     let line = match end.count {
         count if count > lines => lines + 1,
@@ -635,7 +711,7 @@ mod tests {
 
     #[test]
     fn a_line_without_a_hash_of_its_own_is_none_that_this_program_wrote() {
-        let (bytes, _) = chain_of(&[fate("p-1")]);
+        let (bytes, _) = chain_of(&[fate("p-1")], &SEALS[0], None);
         assert_eq!(judge(&bytes, &Known::default()), Verdict::NotAnchored { lines: 1 });
         let text = String::from_utf8(bytes).unwrap();
         let (without, _) = text.split_once(OWN).unwrap();
@@ -643,12 +719,19 @@ mod tests {
         assert_eq!(judge(text.replace("\"hash\"", "\"hasi\"").as_bytes(), &Known::default()), broken(1));
     }
 
-    /// A ledger as it would be written, with its anchor.
-    fn chain_of(records: &[Record]) -> (Vec<u8>, End) {
+    /// The seal of this machine, and that of somebody else.
+    static SEALS: std::sync::LazyLock<[Seal; 2]> = std::sync::LazyLock::new(|| {
+        let made = || Seal::of(tempfile::tempdir().unwrap().path()).unwrap();
+        [made(), made()]
+    });
+
+    /// A ledger as it would be written, with its anchor. It names the key of its seal, or another one.
+    fn chain_of(records: &[Record], seal: &Seal, named: Option<&str>) -> (Vec<u8>, End) {
         let (mut bytes, mut prev) = (vec![], NOTHING.to_owned());
         for (n, record) in (1..).zip(records) {
             let at = format!("2026-01-01T00:00:0{}.000Z", n % 10);
-            let line = written(&Line { v: 1, n, at, record: record.clone(), prev }).unwrap();
+            let key = (n == 1).then(|| named.map_or_else(|| seal.key(), str::to_owned));
+            let line = written(&Line { v: 1, n, at, record: record.clone(), prev, key }, seal).unwrap();
             prev = sha256_hex(&line);
             bytes.extend_from_slice(&line);
             bytes.push(b'\n');
@@ -656,11 +739,72 @@ mod tests {
         (bytes, End { book: "/book".into(), count: records.len() as u64, head: prev, next: None })
     }
 
-    /// Writes lines anew with hashes that fit, as somebody would who knows how.
-    fn forged(lines: &[Vec<u8>]) -> Vec<u8> {
+    /// Writes lines anew with hashes that fit, as somebody would who knows how and has not the key.
+    fn forged(lines: &[Vec<u8>], key: &str) -> Vec<u8> {
         let records: Vec<Record> =
             lines.iter().map(|line| serde_json::from_slice::<Line>(line).unwrap().record).collect();
-        chain_of(&records).0
+        chain_of(&records, &SEALS[1], Some(key)).0
+    }
+
+    #[test]
+    fn a_line_that_somebody_adds_with_all_that_fits_shows_on_every_machine() {
+        let desk = Desk::new(3);
+        let elsewhere = || {
+            let other = Ledger::new(&desk.root(), &desk.folder.path().join("other machine"));
+            other.verify().unwrap()[0].1
+        };
+        assert_eq!(elsewhere(), Verdict::NotAnchored { lines: 3 });
+        let bytes = fs::read(desk.file()).unwrap();
+        let prev = sha256_hex(lines(&bytes).last().unwrap());
+        let own = &SEALS[1];
+        for key in [None, Some(own.key())] {
+            let at = super::super::now();
+            let line = Line { v: 1, n: 4, at, record: fate("p-3"), prev: prev.clone(), key };
+            let added = [written(&line, own).unwrap(), b"\n".to_vec()].concat();
+            fs::write(desk.file(), [bytes.clone(), added].concat()).unwrap();
+            assert_eq!((elsewhere(), desk.verdict()), (broken(4), broken(4)));
+        }
+    }
+
+    #[test]
+    fn a_chain_of_an_earlier_version_is_sealed_from_its_next_line_on() {
+        let desk = Desk::new(2);
+        let before = fs::read_to_string(desk.file()).unwrap();
+        // As it was written before there were seals.
+        let (mut bytes, mut prev) = (String::new(), NOTHING.to_owned());
+        for line in before.lines() {
+            let mut value: Value = serde_json::from_str(line).unwrap();
+            let fields = value.as_object_mut().unwrap();
+            for field in ["key", "seal", "hash"] {
+                fields.shift_remove(field);
+            }
+            fields["prev"] = prev.into();
+            let mut line = serde_json::to_vec(&value).unwrap();
+            let hash = sha256_hex(&line);
+            ends_with(&mut line, OWN, &hash);
+            prev = sha256_hex(&line);
+            bytes += &format!("{}\n", String::from_utf8(line).unwrap());
+        }
+        fs::write(desk.file(), &bytes).unwrap();
+        fs::remove_dir_all(desk.folder.path().join("data/anchors")).unwrap();
+        assert_eq!(desk.verdict(), Verdict::NotAnchored { lines: 2 });
+        desk.ledger().append(fate("p-2")).unwrap();
+        desk.ledger().append(fate("p-3")).unwrap();
+        assert_eq!(desk.verdict(), Verdict::NotAnchored { lines: 4 });
+        let text = fs::read_to_string(desk.file()).unwrap();
+        assert_eq!(text.matches("\"key\":").count(), 1);
+        assert!(text.lines().nth(2).unwrap().contains("\"key\":"), "{text}");
+    }
+
+    #[test]
+    fn a_machine_that_lost_its_key_begins_another_chain_and_leaves_the_old_one_whole() {
+        let desk = Desk::new(2);
+        fs::remove_file(desk.folder.path().join("data/machine.key")).unwrap();
+        desk.ledger().append(fate("p-2")).unwrap();
+        desk.ledger().append(fate("p-3")).unwrap();
+        let verdicts: Vec<_> = desk.ledger().verify().unwrap().into_iter().map(|(_, v)| v).collect();
+        assert_eq!(verdicts, [Verdict::Anchored { lines: 2 }; 2]);
+        assert_eq!(desk.ledger().records().unwrap().len(), 4);
     }
 
     use proptest::prelude::*;
@@ -675,7 +819,8 @@ mod tests {
             is_forged in any::<bool>(),
         ) {
             let records: Vec<Record> = ids.iter().map(|id| fate(&format!("p-{id}"))).collect();
-            let (bytes, anchor) = chain_of(&records);
+            let seal = &SEALS[0];
+            let (bytes, anchor) = chain_of(&records, seal, None);
             let count = records.len() as u64;
             prop_assert_eq!(judge(&bytes, &known(&anchor)), Verdict::Anchored { lines: count });
             prop_assert_eq!(judge(&bytes, &Known::default()), Verdict::NotAnchored { lines: count });
@@ -715,15 +860,15 @@ mod tests {
             }
             let readable = all.iter().all(|line| serde_json::from_slice::<Line>(line).is_ok());
             let is_forged = is_forged && readable;
-            let mut changed = if is_forged { forged(&all) } else { all.join(&b'\n') };
+            let mut changed = if is_forged { forged(&all, &seal.key()) } else { all.join(&b'\n') };
             if !is_forged && !all.is_empty() {
                 changed.push(b'\n');
             }
             prop_assume!(changed.strip_suffix(b"\n") != bytes.strip_suffix(b"\n"));
             let here = judge(&changed, &known(&anchor));
             prop_assert!(matches!(here, Verdict::Broken { .. }), "here: {:?}", here);
-            // Elsewhere nothing says where it ended, and whoever writes a whole new chain leaves no trace.
-            if !is_cut && !is_forged && !all.is_empty() {
+            // Elsewhere nothing says where it ended.
+            if (is_forged || !is_cut) && !all.is_empty() {
                 let elsewhere = judge(&changed, &Known::default());
                 prop_assert!(matches!(elsewhere, Verdict::Broken { .. }), "elsewhere: {:?}", elsewhere);
             }

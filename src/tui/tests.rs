@@ -501,7 +501,7 @@ fn the_second_window_on_a_new_book_can_only_read_it_from_the_first_words_of_the_
     assert!(first.file(path).starts_with(b"first "));
     saves.types("second ");
     saves.control('s');
-    saves.sees_words("Not saved, copy your words: This book is open in another window");
+    saves.sees_words("Not saved, copy your words. Read only here: the book is open in another window");
     assert!(saves.app.read_only.is_some());
     assert!(first.file(path).starts_with(b"first "));
     saves.control('q');
@@ -515,7 +515,7 @@ fn the_second_window_on_a_new_book_can_only_read_it_from_the_first_words_of_the_
     let told = inbox.try_recv().unwrap();
     assert!(matches!(told, Msg::HeldBy(_)), "{told:?}");
     types.happens(told);
-    types.sees_words("Not saved, copy your words: This book");
+    types.sees_words("Not saved, copy your words. Read only here");
     types.control('s');
     assert!(first.file(path).starts_with(b"first "));
 }
@@ -545,7 +545,7 @@ fn a_second_window_makes_renames_and_decides_nothing_before_its_first_words_eith
         let what = format!("{effect:?}");
         window.happens_effect(effect);
         assert!(window.app.read_only.is_some(), "{what}");
-        window.sees_words("This book is open in another window");
+        window.sees_words("Read only here: the book is open in another window");
         assert!(all_files(&root) == before, "{what}");
     }
 }

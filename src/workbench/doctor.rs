@@ -6,6 +6,7 @@ pub mod canon;
 
 use std::collections::BTreeMap;
 use std::net::{TcpStream, ToSocketAddrs};
+use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -32,6 +33,10 @@ pub struct Report {
     pub settings: BTreeMap<&'static str, Value>,
     /// What the book's own settings choose over the author's: provider, model, tier, effort, length of answers, searching the web; `None` where they choose nothing.
     pub chosen_by_book: Option<String>,
+    /// What goes out for searches by meaning, in words; `None` where they are off.
+    pub by_meaning: Option<String>,
+    /// Where the author's settings and data stand.
+    pub folders: BTreeMap<&'static str, PathBuf>,
     /// The providers: which is chosen, where it is, whether it answers.
     pub providers: Vec<ProviderReport>,
     /// The usual local servers that listen on their ports of this machine.
@@ -112,6 +117,7 @@ impl Workbench {
         ]);
         let (in_use, standing) = (self.providers_in_use(), self.standing_with_killed());
         let keys = statuses(self.keys(), &in_use);
+        let folders = &self.inner.surroundings.folders;
         Report {
             book: json!({ "name": book.name, "title": book.title(), "folder": self.root(), "chapters": numbers, "others": book.others }),
             settings: BTreeMap::from([
@@ -122,6 +128,8 @@ impl Workbench {
                 ("theme", json!(choices.theme)),
             ]),
             chosen_by_book: self.chosen_by_book_for_all(&choices.provider.value),
+            by_meaning: self.meaning_in_words(&book),
+            folders: BTreeMap::from([("settings", folders.config.clone()), ("data", folders.data.clone())]),
             providers: in_use
                 .iter()
                 .map(|name| self.provider_report(name, &choices.provider.value, &keys))

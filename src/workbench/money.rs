@@ -135,10 +135,10 @@ impl Workbench {
         let warn = standing.budget.warn?;
         (standing.month.dollars + cost >= warn).then(|| {
             format!(
-                "Budget: {}, up to {} now; warning at {}.",
-                standing.words(),
+                "Budget: up to {} now, warning at {}; {}.",
                 dollars(cost),
-                dollars(warn)
+                dollars(warn),
+                standing.words()
             )
         })
     }
@@ -679,7 +679,7 @@ mod tests {
         assert_eq!(caution(""), None);
         assert_eq!(caution("[budget]\nwarn = 5\n"), None);
         let said = caution("[budget]\nwarn = 0.001\n").unwrap();
-        assert!(said.contains("; warning at $0.0010."), "{said}");
+        assert!(said.contains(" now, warning at $0.0010; "), "{said}");
         assert!(said.chars().count() < 80, "it stands in one row: {said}");
         let said = caution("[budget]\nwarn = 0.001\nrefuse = 1000\n").unwrap();
         assert!(said.chars().count() < 80, "it stands in one row: {said}");

@@ -78,7 +78,7 @@ fn settle(app: &mut App, msg: Msg) -> Vec<Effect> {
 
 /// Says why a window can only read the book.
 pub(in super::super) fn held_in_words(pid: u32) -> String {
-    format!("This book is open in another window (process {pid}): here it can only be read.")
+    format!("Read only here: the book is open in another window (process {pid}).")
 }
 
 /// Another window took the book first. What was typed here stays on screen, and is never written over what is written there.
@@ -87,7 +87,7 @@ fn held(app: &mut App, pid: u32) {
     app.quitting = false;
     app.read_only = Some(why.clone());
     let unsaved = app.documents.iter().any(|d| d.buffer.is_modified());
-    app.tell(Notice::problem(if unsaved { format!("Not saved, copy your words: {why}") } else { why }));
+    app.tell(Notice::problem(if unsaved { format!("Not saved, copy your words. {why}") } else { why }));
 }
 
 fn opened(app: &mut App, path: BookPath, place: Option<&Place>, document: Document) -> Vec<Effect> {

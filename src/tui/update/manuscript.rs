@@ -44,7 +44,8 @@ pub(super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
 
 /// Why the open document can't be changed, if so.
 pub(super) fn cannot_write(app: &App) -> Option<String> {
-    app.read_only.clone().or_else(|| app.document().and_then(|d| d.read_only.clone()))
+    let of_document = || app.document().and_then(|d| d.read_only.as_ref());
+    app.read_only.clone().or_else(|| Some(format!("This text can't be changed: {}", of_document()?)))
 }
 
 fn copy(app: &mut App, cut: bool) -> Vec<Effect> {
@@ -68,7 +69,7 @@ pub(super) fn on_key(app: &mut App, key: KeyEvent) -> Vec<Effect> {
         return vec![];
     }
     if let Some(why) = cannot_write(app) {
-        app.tell(Notice::problem(format!("This text can't be changed: {why}")));
+        app.tell(Notice::problem(why));
         return vec![];
     }
     app.typed_at = Some(app.now);
@@ -102,7 +103,7 @@ pub(super) fn on_paste(app: &mut App, text: &str) {
         return;
     }
     if let Some(why) = cannot_write(app) {
-        app.tell(Notice::problem(format!("This text can't be changed: {why}")));
+        app.tell(Notice::problem(why));
         return;
     }
     if let Some(document) = app.document_mut() {

@@ -154,7 +154,7 @@ fn tokens_that_were_told_before_an_error_are_paid_for_as_told() {
             json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 2 } }),
             json!({ "error": { "code": 500, "message": "out of memory" } }),
         ];
-        let body: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+        let body = chunks.map(|chunk| format!("data: {chunk}\n\n")).concat();
         Reply::Bytes(format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{body}").into())
     });
     let broken = folders.run_at(&server.base, &["ask", "Who?", "--json"]);

@@ -171,6 +171,29 @@ fn answers_that_break_off_are_paid_for_by_an_estimate_until_the_budget_refuses()
     assert_eq!(server.received().len(), asked, "then nothing is sent any more");
 }
 
+#[test]
+fn tokens_that_were_told_before_an_error_are_paid_for_as_told() {
+    let folders = with_settings(&(PRICES.to_owned() + "[providers.openai]\nwire = 'chat'\n"));
+    let server = Server::start(|_, _| {
+        let chunks = [
+            json!({ "choices": [{ "delta": { "content": "She " } }] }),
+            json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 2 } }),
+            json!({ "error": { "code": 500, "message": "out of memory" } }),
+        ];
+        let body = chunks.map(|chunk| format!("data: {chunk}\n\n")).concat();
+        Reply::Bytes(format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{body}").into())
+    });
+    let broken = folders.run_at(&server.base, &["ask", "Who?", "--json"]);
+    assert_eq!(broken.code, 3, "{}", broken.err);
+    let usage = &broken.json()["usage"];
+    assert_eq!(
+        (&usage["input_tokens"], &usage["output_tokens"], &usage["estimated"]),
+        (&json!(7), &json!(2), &Value::Null)
+    );
+    near(&usage["cost"], (7.0 + 2.0 * 2.0) / 1e6);
+    near(&month(&folders)["dollars"], (7.0 + 2.0 * 2.0) / 1e6);
+}
+
 #[cfg(unix)]
 #[test]
 fn an_answer_that_is_stopped_ends_with_what_it_cost_by_an_estimate() {

@@ -106,9 +106,10 @@ impl Workbench {
         let full = self.for_ai(&whole);
         let private::Known { ask, open_is_private } = private::known(ask, &whole)?;
         let by_book = self.chosen_by_book(name, ask.provider.as_deref(), member.id);
+        let refused = self.refused_options(&ask, name, member.id)?;
         // Once in a conversation, and again when it is something else.
         let is_new = |words: &String| !turns.iter().any(|kept| kept.turn.notices.contains(words));
-        let (by_book, unread) = (by_book.filter(is_new), unread.filter(is_new));
+        let told = [by_book, refused, unread].map(|words| words.filter(is_new));
         let (turns, kept_back) = private::turns_open(turns, &whole, &full);
         if full.settings.board.get(member.id).is_some_and(|b| b.enabled == Some(false)) {
             return Err(Failure {
@@ -158,12 +159,11 @@ impl Workbench {
         };
         let witness = self.witness(Some((session.clone(), id.clone())), &whole, known);
         let witness = self.inner.opened.watch(self.root(), &id, witness);
-        let notices =
-            [by_book, unread, private::missing(&whole), kept_back.notice(), too_long(left_out, &model)];
+        let left = [private::missing(&whole), kept_back.notice(), too_long(left_out, &model)];
         let purse = self.purse(&id, name, &model, options.service_tier.as_deref());
         let mut setup = TurnSetup {
             numbers_missing: notices::numbers_missing(&whole, &book),
-            notices: notices.into_iter().flatten().collect(),
+            notices: told.into_iter().chain(left).flatten().collect(),
             left_out,
             session,
             purse,

@@ -40,7 +40,7 @@ pub fn body(request: &Request, can: &Abilities) -> Value {
     put("service_tier", can.tier(options.service_tier.as_deref()).map(Into::into));
     put("stream", Some(true.into()));
     put("stream_options", can.usage_option.then(|| json!({ "include_usage": true })));
-    Value::Object(body)
+    can.without_refused(Value::Object(body))
 }
 
 /// A tool, nested under `function`.

@@ -223,6 +223,10 @@ impl Reader for Chunks {
         self.told(progress)
     }
 
+    fn used(&self) -> Usage {
+        self.answer.usage
+    }
+
     fn whole(&mut self, answer: &Value) -> Heard {
         let progress = self.chunk(answer);
         let progress = match progress {

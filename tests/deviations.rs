@@ -12,11 +12,13 @@ use scritorio::providers::{Event, Options, Request};
 use serde_json::json;
 
 /// Every file with what it comes to: thoughts, words, calls, and the end.
-const COMES_TO: [(&str, &str); 99] = [
+const COMES_TO: [(&str, &str); 104] = [
+    ("all_so_far_beside_each_piece.chat.sse", "She left. | ended"),
     ("arguments_empty.chat.sse", "list {} | ended"),
     ("arguments_object.chat.sse", r#"look {"name":"Mira"} | ended"#),
     ("arguments_repeated.chat.sse", r#"look {"name":"Mira"} | ended"#),
     ("bom_and_no_space.chat.sse", "She left. | ended"),
+    ("braces_before_the_arguments.chat.sse", r#"look {"name":"Mira"} | ended"#),
     ("call_id_for_every_event.responses.sse", r#"look {"name":"Mira"} | look {"name":"Osric"} | ended"#),
     ("content_parts.chat.sse", "thinks | She left. | ended"),
     ("cr.chat.sse", "She left. | ended"),
@@ -24,6 +26,7 @@ const COMES_TO: [(&str, &str); 99] = [
     ("cut_at_the_limit.anthropic.sse", "ended, cut: max_tokens"),
     ("cut_at_the_limit.chat.sse", "ended, cut: length"),
     ("cut_before_the_input.anthropic.sse", r#"look {"name":"Mira"} | ended, cut: max_tokens"#),
+    ("cut_by_another_name.chat.sse", "She | ended, cut: model length"),
     ("cut_call.responses.sse", r#"look {"name":"Mira"} | ended, cut: max_output_tokens"#),
     ("deltas_alone.responses.sse", "I look.\n\nNow. | ended"),
     ("done_without_a_reason.chat.sse", "ended"),
@@ -111,11 +114,13 @@ const COMES_TO: [(&str, &str); 99] = [
     ),
     ("thought.chat.sse", "thinks | She left. | ended"),
     ("two_at_once.responses.sse", "One.\n\nTwo. More.\n\nAnd a half. | ended"),
+    ("two_calls_told_apart_by_name.chat.sse", r#"look {"name":"Mira"} | look {"name":"Osric"} | ended"#),
     ("vllm_harmony.chat.sse", r#"look {"name":"Mira"} | ended"#),
     ("vllm_stop_with_calls.chat.sse", r#"look {"name":"Mira"} | ended"#),
     ("web_search.responses.sse", "web lamp oil 1890 | She left. | ended"),
     ("whole_instead_of_a_stream.anthropic.sse", "web lamp oil 1890 | She left. | ended"),
     ("whole_instead_of_a_stream.chat.sse", r#"I look. | look {"name":"Mira"} | ended"#),
+    ("whole_message_at_the_end.chat.sse", "She left. | ended"),
     ("written_call.anthropic.sse", r#"I look. | look {"name":"Mira"} | ended"#),
     ("written_call.responses.sse", r#"I look. | look {"name":"Mira"} | ended"#),
 ];

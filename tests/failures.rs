@@ -148,6 +148,19 @@ fn a_local_server_that_does_not_run_is_told_at_once_and_the_offline_reader_is_na
 }
 
 #[test]
+fn a_question_that_could_not_be_kept_is_not_said_to_be_kept() {
+    let folders = Folders::new();
+    folders.write(".scritorio", "a file, where the folder would be");
+    let server = always(|| Reply::Say("It does."));
+    let refused = folders.run_at(&server.base, &["ask", QUESTION, "--json"]);
+    assert!(refused.err.contains("could not be kept"), "{}", refused.err);
+    let turn = refused.json();
+    let hint = turn["error"]["hint"].as_str().unwrap();
+    assert!(!hint.is_empty() && !hint.contains("kept in the conversation"), "{hint}");
+    assert!(server.received().is_empty());
+}
+
+#[test]
 fn a_connection_that_is_reset_is_tried_again_a_few_times() {
     let trouble = Trouble::new();
     // What closes with bytes unread resets the connection.

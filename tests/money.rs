@@ -121,6 +121,32 @@ fn a_budget_that_refuses_sends_nothing_of_unknown_cost_unless_that_is_allowed() 
 }
 
 #[test]
+fn a_budget_that_refuses_sends_nothing_where_what_was_spent_can_not_be_read() {
+    let folders = with_settings(&format!("{PRICES}[budget]\nrefuse = 5\n"));
+    let server = Server::start(|_, _| Reply::Say("Yes."));
+    folders.run_at(&server.base, &["ask", "Is she?"]).ok();
+    let spending = folders.root().join("data/spending");
+    let file = std::fs::read_dir(&spending).unwrap().next().unwrap().unwrap().path();
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    let refused = folders.run_at(&server.base, &["ask", "Is she?", "--json"]);
+    assert_eq!(refused.code, 1, "{}", refused.err);
+    let error = refused.json()["error"].clone();
+    assert!(error["message"].as_str().unwrap().contains(&file.display().to_string()), "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("unknown = \"allow\""), "{error}");
+    assert_eq!(server.received().len(), 1, "nothing more was sent");
+    let doctor = folders.run(&["doctor"]).ok();
+    assert!(doctor.out.contains("Spent this month: at least $0"), "{}", doctor.out);
+    assert!(doctor.out.contains("This file can't be read: "), "{}", doctor.out);
+    assert!(!doctor.out.contains("No warnings"), "{}", doctor.out);
+    let allows = format!("{PRICES}[budget]\nrefuse = 5\nunknown = 'allow'\n");
+    folders.write("../config/config.toml", &allows);
+    let allowed = folders.run_at(&server.base, &["ask", "Is she?"]);
+    assert!(allowed.err.contains("The budget can't be checked: "), "{}", allowed.err);
+    assert_eq!(server.received().len(), 2);
+}
+
+#[test]
 fn answers_that_break_off_are_paid_for_by_an_estimate_until_the_budget_refuses() {
     let limits = "[options]\nmax_output_tokens = 100\n[budget]\nrefuse = 0.02\n";
     let folders = with_settings(&(PRICES.to_owned() + limits));
@@ -143,6 +169,29 @@ fn answers_that_break_off_are_paid_for_by_an_estimate_until_the_budget_refuses()
         assert!(asked < 20, "a budget can be passed by answers that break off");
     }
     assert_eq!(server.received().len(), asked, "then nothing is sent any more");
+}
+
+#[test]
+fn tokens_that_were_told_before_an_error_are_paid_for_as_told() {
+    let folders = with_settings(&(PRICES.to_owned() + "[providers.openai]\nwire = 'chat'\n"));
+    let server = Server::start(|_, _| {
+        let chunks = [
+            json!({ "choices": [{ "delta": { "content": "She " } }] }),
+            json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 2 } }),
+            json!({ "error": { "code": 500, "message": "out of memory" } }),
+        ];
+        let body = chunks.map(|chunk| format!("data: {chunk}\n\n")).concat();
+        Reply::Bytes(format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{body}").into())
+    });
+    let broken = folders.run_at(&server.base, &["ask", "Who?", "--json"]);
+    assert_eq!(broken.code, 3, "{}", broken.err);
+    let usage = &broken.json()["usage"];
+    assert_eq!(
+        (&usage["input_tokens"], &usage["output_tokens"], &usage["estimated"]),
+        (&json!(7), &json!(2), &Value::Null)
+    );
+    near(&usage["cost"], (7.0 + 2.0 * 2.0) / 1e6);
+    near(&month(&folders)["dollars"], (7.0 + 2.0 * 2.0) / 1e6);
 }
 
 #[cfg(unix)]

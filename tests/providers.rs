@@ -358,3 +358,72 @@ fn an_unknown_provider_is_told_with_the_nearest_and_a_key_can_be_set_for_all() {
         assert_eq!(status[0]["source"], "environment", "{provider}");
     }
 }
+
+#[test]
+fn an_effort_that_a_model_refuses_is_told_each_time_and_another_one_is_sent() {
+    let server = Server::start(|_, body| match body["reasoning"]["effort"].as_str() {
+        Some("none") => Reply::Refuse(
+            400,
+            json!({ "error": { "message": "Unsupported value: 'none' is not supported with the 'm' model. Supported values are: 'minimal', 'low', 'medium', and 'high'.", "param": "reasoning.effort", "code": "unsupported_value" } }),
+        ),
+        _ => Reply::Say("Yes."),
+    });
+    let folders = author(&server, &["openai"], "");
+    let ask = |effort: &str| run(&folders, &["ask", "Is it good?", "--effort", effort]).ok().err;
+    let first = ask("none");
+    assert!(first.contains("does not take `none` for `reasoning.effort`"), "{first}");
+    let again = ask("none");
+    assert!(again.contains("effort `none`") && again.contains("providers --check openai"), "{again}");
+    let other = ask("low");
+    assert!(!other.contains("effort"), "{other}");
+    let sent: Vec<_> = server.received().iter().map(|r| r.body["reasoning"]["effort"].clone()).collect();
+    assert_eq!(sent, [json!("none"), Value::Null, Value::Null, json!("low")]);
+}
+
+#[test]
+fn flex_for_a_model_without_it_is_asked_on_the_default_tier_and_another_tier_is_refused() {
+    let server = Server::start(|_, body| match body["service_tier"].as_str() {
+        Some(_) => Reply::Refuse(
+            400,
+            json!({ "error": { "message": "Invalid service_tier argument", "param": "service_tier", "code": null } }),
+        ),
+        None => Reply::Say("Yes."),
+    });
+    let folders = author(&server, &["openai"], "");
+    let flex = run(&folders, &["ask", "Is it good?", "--tier", "flex"]).ok().err;
+    assert!(flex.contains("asking on the default tier"), "{flex}");
+    let again = run(&folders, &["ask", "Is it good?", "--tier", "flex"]).ok().err;
+    assert!(again.contains("tier `flex`"), "{again}");
+    let priority = run(&folders, &["ask", "Is it good?", "--tier", "priority"]);
+    assert!(priority.code == 3 && priority.err.contains("Invalid service_tier argument"), "{}", priority.err);
+    assert_eq!(server.received().len(), 4);
+}
+
+#[test]
+fn blocks_between_anthropics_thoughts_go_back_in_their_order_and_another_server_gets_the_words() {
+    let blocks = [
+        json!({ "type": "thinking", "thinking": "hm", "signature": "one" }),
+        json!({ "type": "text", "text": "Let me look." }),
+        json!({ "type": "thinking", "thinking": "so", "signature": "two" }),
+        json!({ "type": "tool_use", "id": "toolu_1", "name": "get_character_context", "input": { "name": "Mira" } }),
+    ];
+    let content = blocks.clone();
+    let server = Server::start(move |n, body| match n {
+        0 => {
+            let whole = json!({ "id": "msg", "type": "message", "content": content, "stop_reason": "tool_use", "usage": { "input_tokens": 1, "output_tokens": 1 } });
+            Reply::Bytes(format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{whole}").into())
+        }
+        1 if body["messages"][1]["content"] != json!(content) => {
+            Reply::Refuse(400, json!({ "error": "cannot be modified" }))
+        }
+        _ => Reply::Say("She left."),
+    });
+    let folders = author(&server, &["anthropic", "vllm"], "[options]\nreasoning_effort = 'low'\n");
+    let turn = run(&folders, &["ask", "Is it good?", "--provider", "anthropic", "--json"]).ok().json();
+    assert_eq!(turn["answer"], "Let me look.\n\nShe left.");
+    let session = turn["session"].as_str().unwrap();
+    run(&folders, &["ask", "And why?", "--session", session, "--provider", "vllm"]).ok();
+    let elsewhere = server.received()[2].body["messages"].to_string();
+    assert!(elsewhere.contains("Let me look.") && elsewhere.contains("get_character_context"), "{elsewhere}");
+    assert!(!elsewhere.contains("signature"), "{elsewhere}");
+}

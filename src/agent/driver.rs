@@ -133,7 +133,7 @@ impl Driver {
             Effect::Restore => {
                 let (old, model) = (withdrawn(&self.setup.model), safe_text::line(&self.setup.model));
                 let new = format!(
-                    "{model} answered without looking anything up. The program asked again, and nothing came of it: that first answer stands."
+                    "{model} answered without looking anything up, and no second answer came: that first answer stands."
                 );
                 self.correct(Some(&old), new);
             }
@@ -392,6 +392,7 @@ impl Driver {
             notices: self.notices,
             tools: self.rows.into_records(),
             answer: self.machine.answer().to_owned(),
+            lacks: self.machine.lack(),
             quotes: vec![],
             proposals: self.proposals.iter().map(|p| p.id.clone()).collect(),
             status,
@@ -424,7 +425,7 @@ impl Driver {
 fn withdrawn(model: &str) -> String {
     let model = safe_text::line(model);
     format!(
-        "{model} answered without looking anything up, so the program looked and asked again. That first answer is not kept."
+        "{model} answered without looking anything up, so the program looks for itself and asks again. That first answer is not kept."
     )
 }
 

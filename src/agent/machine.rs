@@ -10,7 +10,7 @@ mod response;
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::domain::conversation::{Failure, FailureKind, NOT_LOOKED_UP, ToolStatus, TurnStatus};
+use crate::domain::conversation::{Failure, FailureKind, Lack, NOT_LOOKED_UP, ToolStatus, TurnStatus};
 use crate::domain::ids::CallId;
 use crate::domain::safe_text;
 use crate::providers::{Event, Item, ToolChoice};
@@ -30,6 +30,7 @@ pub struct Machine {
     /// A first answer that came without the look that was asked for.
     withdrawn: Option<String>,
     whole: bool,
+    lack: Option<Lack>,
     ids: BTreeSet<CallId>,
 }
 
@@ -63,6 +64,7 @@ impl Machine {
             kept: None,
             withdrawn: None,
             whole: false,
+            lack: None,
             ids: BTreeSet::new(),
         }
     }
@@ -101,6 +103,11 @@ impl Machine {
     /// Whether the turn ended with an answer that is whole.
     pub fn is_whole(&self) -> bool {
         self.whole
+    }
+
+    /// What is missing from an answer that came to its end.
+    pub fn lack(&self) -> Option<Lack> {
+        self.lack
     }
 
     /// Moves on by one event. What does not fit the moment (a late event of a turn that is over, an answer to no call) changes nothing.
@@ -185,6 +192,7 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) -> Phase {
         drop_half_calls(&response, ToolStatus::Failed, effects);
+        let is_silent = response.text.trim().is_empty();
         let id = response.id.take().filter(|_| !response.is_renamed());
         let held = if self.holds_back() { response.text.clone() } else { String::new() };
         let before = self.items.len();
@@ -205,15 +213,16 @@ impl Machine {
             self.say(held, effects);
         }
         if calls.is_empty() && own.is_none() {
-            let is_silent = self.answer.trim().is_empty();
+            let is_wordless = self.answer.trim().is_empty();
             self.whole = truncated.is_none() && !is_silent;
-            if is_silent && self.withdrawn.is_some() {
+            if is_wordless && self.withdrawn.is_some() {
                 return self.end(TurnStatus::Done, effects);
             }
-            if let Some(why) = truncated {
-                self.say(cut_note(&why, self.answer.is_empty()), effects);
-            } else if is_silent {
-                self.say(NO_WORDS.to_owned(), effects);
+            if !self.whole {
+                self.lack = Some(if is_wordless { Lack::Words } else { Lack::Rest });
+                let note = truncated.map_or_else(|| NO_WORDS.to_owned(), |why| cut_note(&why));
+                let gap = if self.answer.is_empty() { "" } else { "\n\n" };
+                self.say(format!("{gap}{note}"), effects);
             }
             return self.end(TurnStatus::Done, effects);
         }
@@ -356,13 +365,12 @@ fn drop_half_calls(response: &Response, status: ToolStatus, effects: &mut Vec<Ef
 }
 
 /// The last line of an answer that is not whole.
-fn cut_note(why: &str, is_alone: bool) -> String {
-    let gap = if is_alone { "" } else { "\n\n" };
+fn cut_note(why: &str) -> String {
     match why {
         "max_output_tokens" | "length" | "max_tokens" => {
-            format!("{gap}[The answer was cut at the output limit.]")
+            "[The answer was cut at the output limit.]".to_owned()
         }
-        _ => format!("{gap}[The answer was cut by the server: {}.]", safe_text::line(why)),
+        _ => format!("[The answer was cut by the server: {}.]", safe_text::line(why)),
     }
 }
 
@@ -787,9 +795,26 @@ mod tests {
             assert_eq!(ending(&effects), Some(&TurnStatus::Done));
             assert!(!machine.is_whole());
         }
-        let look = heard([text("I look."), call("a", "search_codex", "{}"), finished()]);
-        let (machine, _) = play(plan(), look.chain([answered("a")]).chain(heard([finished()])));
-        assert_eq!((machine.answer(), machine.is_whole()), ("I look.", true));
+        let look = || heard([text("I look."), call("a", "search_codex", "{}"), finished()]);
+        let (machine, effects) = play(plan(), look().chain([answered("a")]).chain(heard([finished()])));
+        assert_eq!(machine.answer(), format!("I look.\n\n{NO_WORDS}"), "to look is no answer");
+        assert_eq!(ending(&effects), Some(&TurnStatus::Done));
+        assert!(!machine.is_whole() && shape(&machine).last().unwrap() == "answers a");
+    }
+
+    #[test]
+    fn what_an_answer_lacks_is_told_by_what_was_said_in_the_whole_turn() {
+        let look = || heard([text("I look."), call("a", "search_codex", "{}"), finished()]);
+        let lack = |inputs: Vec<Input>| play(plan(), inputs).0.lack();
+        let after = |last| look().chain([answered("a")]).chain(heard([last])).collect::<Vec<_>>();
+        assert_eq!(lack(heard([text("She left."), finished()]).collect()), None);
+        assert_eq!(lack(heard([finished()]).collect()), Some(Lack::Words));
+        assert_eq!(lack(heard([truncated("length")]).collect()), Some(Lack::Words));
+        assert_eq!(lack(heard([text("She"), truncated("length")]).collect()), Some(Lack::Rest));
+        assert_eq!(
+            (lack(after(finished())), lack(after(truncated("length")))),
+            (Some(Lack::Rest), Some(Lack::Rest))
+        );
     }
 
     #[test]

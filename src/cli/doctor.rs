@@ -157,7 +157,7 @@ fn of_spending(spending: &Value) -> String {
     let (month, budget) = (&spending["month"], &spending["budget"]);
     let (unpriced, estimated) =
         (month["unpriced"].as_u64().unwrap_or(0), month["estimated"].as_u64().unwrap_or(0));
-    let at_least = if unpriced > 0 { "at least " } else { "" };
+    let at_least = if unpriced > 0 || month["unread"].is_object() { "at least " } else { "" };
     let spent = amount(&month["dollars"]).unwrap_or_default();
     let about = if estimated > 0 && spent.starts_with('$') { "about " } else { "" };
     let mut out = format!("Spent this month: {at_least}{about}{spent}");

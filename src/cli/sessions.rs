@@ -129,7 +129,14 @@ impl Sessions {
             Verb::Delete { one, forever } => delete(context, bench, &one.id, forever),
             Verb::Restore(one) => {
                 let session = bench.deleted_conversation_named(&one.id)?;
-                told(context, "restored", &bench.restore_conversation(&session)?)
+                let summary = bench.restore_conversation(&session)?;
+                if summary.session != session {
+                    output::progress(&format!(
+                        "There is another conversation {session} by now: this one is {} from now on.",
+                        summary.session
+                    ));
+                }
+                told(context, "restored", &summary)
             }
         }
     }
@@ -272,13 +279,15 @@ fn delete(context: &Context, bench: &Workbench, name: &str, forever: bool) -> Re
         Err(SessionError::Unknown(_)) if forever => bench.deleted_conversation_named(name)?,
         other => other?,
     };
-    bench.delete_conversation(&session, forever)?;
+    let deleted = bench.delete_conversation(&session, forever)?;
     if context.global.json {
-        return output::document(&json!({ "session": session, "deleted": true, "forever": forever }));
+        return output::document(
+            &json!({ "session": session, "deleted": true, "deleted_as": deleted, "forever": forever }),
+        );
     }
     output::text(&format!("deleted {session}"))?;
     if !forever {
-        output::progress(&format!("`scritorio sessions restore {session}` brings it back."));
+        output::progress(&format!("`scritorio sessions restore {deleted}` brings it back."));
     }
     Ok(())
 }

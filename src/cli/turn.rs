@@ -240,26 +240,31 @@ fn kept(ended: &Ended) -> &'static str {
 
 fn finish(workbench: &Workbench, session: &SessionId, ask: &Ask, ended: Ended) -> Ran {
     let failure = match (&ended.turn.status, &ended.failure) {
-        (TurnStatus::Cancelled, _) => Some(
-            CliError::new(Kind::Cancelled, "Cancelled.")
-                .hint(format!("{} kept in the conversation {session}.", kept(&ended))),
-        ),
-        (TurnStatus::Failed(failure), _) | (_, Some(failure)) => {
-            Some(with_session(failure, session, kept(&ended)))
-        }
+        (TurnStatus::Cancelled, _) => Some(CliError::new(Kind::Cancelled, "Cancelled.")),
+        (TurnStatus::Failed(failure), _) | (_, Some(failure)) => Some(with_offline(failure)),
         (TurnStatus::Done | TurnStatus::Running, None) => None,
     };
+    let kept = format!("{} kept in the conversation {session}.", kept(&ended));
     let proposals = ended.proposals.clone();
-    Ran { finished: workbench.finish(session, ask, ended), proposals, failure }
+    let finished = workbench.finish(session, ask, ended);
+    // What could not be kept is told of already.
+    let says = |error: CliError| if finished.not_kept.is_none() { also(error, &kept) } else { error };
+    Ran { proposals, failure: failure.map(says), finished }
 }
 
-fn with_session(failure: &Failure, session: &SessionId, kept: &str) -> CliError {
+fn with_offline(failure: &Failure) -> CliError {
     let error = CliError::from(failure);
-    let offline = match failure.kind {
-        FailureKind::Unreachable => " The offline reader needs no network: ask with --provider offline.",
-        _ => "",
-    };
-    let hint = format!("{}{offline} {kept} kept in the conversation {session}.", error.hint);
+    match failure.kind {
+        FailureKind::Unreachable => {
+            also(error, "The offline reader needs no network: ask with --provider offline.")
+        }
+        _ => error,
+    }
+}
+
+/// Adds a sentence to the hint.
+fn also(error: CliError, sentence: &str) -> CliError {
+    let hint = format!("{} {sentence}", error.hint);
     error.hint(hint.trim_start())
 }
 

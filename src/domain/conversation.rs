@@ -41,6 +41,9 @@ pub struct Turn {
     /// What the persona answered, with its locate markers as sent.
     #[serde(default)]
     pub answer: String,
+    /// What is missing from the answer of a turn that is done; its last line says why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<Lack>,
     /// The quotations in the answer, checked against the book.
     #[serde(default)]
     pub quotes: Vec<Quote>,
@@ -73,7 +76,7 @@ impl Turn {
     /// What came of it, so that it may take the place of another.
     pub fn worth(&self) -> Worth {
         match self.status {
-            TurnStatus::Done => Worth::Whole,
+            TurnStatus::Done => Worth::of_done(self.lacks),
             TurnStatus::Cancelled => Worth::of_stopped(&self.answer),
             TurnStatus::Running | TurnStatus::Failed(_) => Worth::Nothing,
         }
@@ -106,13 +109,32 @@ impl Turn {
 pub enum Worth {
     /// No answer, or one that broke off by itself.
     Nothing,
-    /// The beginning of an answer that the author stopped.
+    /// The beginning of an answer, which the author stopped or the server cut.
     Part,
     /// An answer.
     Whole,
 }
 
+/// What is missing from an answer that came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Lack {
+    /// All of it: the server gave no words.
+    Words,
+    /// What should follow: the server cut it, or gave no words after its tools had answered.
+    Rest,
+}
+
 impl Worth {
+    /// What a turn is worth that is done.
+    pub fn of_done(lacks: Option<Lack>) -> Self {
+        match lacks {
+            None => Self::Whole,
+            Some(Lack::Rest) => Self::Part,
+            Some(Lack::Words) => Self::Nothing,
+        }
+    }
+
     /// What a turn is worth that was stopped after these words.
     pub fn of_stopped(answer: &str) -> Self {
         if answer.trim().is_empty() { Self::Nothing } else { Self::Part }

@@ -51,6 +51,8 @@ pub struct Abilities {
     pub web_search: bool,
     /// Tokens that its model holds, where that is known. Ollama is told; it would otherwise cut the beginning off.
     pub context: Option<u32>,
+    /// Values that it refused of fields that it takes with others: where in the body, and what stood there.
+    pub refused: Vec<(String, Value)>,
 }
 
 impl Default for Abilities {
@@ -74,6 +76,7 @@ impl Default for Abilities {
             call_ids: CallIds::Any,
             web_search: false,
             context: None,
+            refused: vec![],
         }
     }
 }
@@ -143,12 +146,22 @@ impl Abilities {
         tier.filter(|tier| self.service_tiers.iter().any(|known| known == tier))
     }
 
+    /// Leaves out of a body what the server refused of it.
+    pub fn without_refused(&self, mut body: Value) -> Value {
+        for (field, value) in &self.refused {
+            if body.pointer(field) == Some(value) {
+                take_out(&mut body, field);
+            }
+        }
+        body
+    }
+
     /// Takes back what `refusal` says that the server does not do, as far as `body` asked for it. `None`: it is about something else.
     ///
     /// Each lesson takes something away, so that learning ends, but for the name of the limit: a server that refuses both would be asked for ever. Who asks
     /// allows one other name for each exchange.
     pub fn learn(&mut self, refusal: &Refusal, body: &Value) -> Option<Lesson> {
-        if !matches!(refusal.status, None | Some(400 | 404 | 422 | 500 | 501)) {
+        if !matches!(refusal.status, None | Some(400 | 404 | 405 | 422 | 500 | 501)) {
             return None;
         }
         let sent = |field: &str| body.get(field).is_some_and(|v| !v.is_null());
@@ -198,14 +211,25 @@ impl Abilities {
             }
             _ => {}
         }
+        let flex = body.get("service_tier").and_then(Value::as_str) == Some("flex");
+        if flex && ["service_tier", "service tier"].into_iter().any(names) && is_about_a_tier(refusal) {
+            self.service_tiers.retain(|tier| tier != "flex");
+            return again("The model has no flex tier: asking on the default tier.");
+        }
         for Switch { field, words, of } in SWITCHES {
-            let is_sent = body.pointer(field).is_some_and(|value| !value.is_null());
-            let switch = of(self);
-            if *switch && is_sent && is_about_a_field(refusal) && words.iter().any(|word| names(word)) {
-                *switch = false;
-                let field = field.trim_start_matches('/').replace('/', ".");
-                return again(&format!("The server does not take `{field}`: asking without."));
+            let Some(value) = body.pointer(field).filter(|value| !value.is_null()) else { continue };
+            let (switch, name) = (of(self), field.trim_start_matches('/').replace('/', "."));
+            let is_meant = refusal.param.as_ref() == Some(&name) || words.iter().any(|word| names(word));
+            if !*switch || !is_meant || !is_about_a_field(refusal) {
+                continue;
             }
+            if refusal.says(OF_A_VALUE) {
+                self.refused.push((field.to_owned(), value.clone()));
+                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                return again(&format!("The server does not take `{value}` for `{name}`: asking without."));
+            }
+            *switch = false;
+            return again(&format!("The server does not take `{name}`: asking without."));
         }
         None
     }
@@ -241,10 +265,29 @@ const SWITCHES: [Switch; 9] = [
     Switch { field: "/thinking", words: THINKING, of: |can| &mut can.reasoning_effort },
     Switch {
         field: "/include",
-        words: &["reasoning.encrypted_content"],
+        words: &["reasoning.encrypted_content", "encrypted content"],
         of: |can| &mut can.encrypted_reasoning,
     },
 ];
+
+/// Words for a value that is refused while the field takes others: OpenAI's, and Ollama's.
+const OF_A_VALUE: &[&str] = &["unsupported_value", "unsupported value", "supported values", "think value"];
+
+/// Takes a field out of a body, and what holds nothing else.
+fn take_out(body: &mut Value, field: &str) {
+    let Some((holder, name)) = field.rsplit_once('/') else { return };
+    if let Some(Value::Object(fields)) = body.pointer_mut(holder) {
+        fields.shift_remove(name);
+        if fields.is_empty() {
+            take_out(body, holder);
+        }
+    }
+}
+
+/// Whether a refusal says that there is no such tier, and not that it is full.
+fn is_about_a_tier(refusal: &Refusal) -> bool {
+    !refusal.is_capacity() && (is_about_a_field(refusal) || refusal.says(&["invalid", "not available"]))
+}
 
 /// Whether a refusal says that a field or its value is not known, and not that the value is too large or the like.
 fn is_about_a_field(refusal: &Refusal) -> bool {
@@ -277,23 +320,33 @@ fn refused_limit(refusal: &Refusal) -> Option<LimitField> {
 
 /// Whether a refusal says that the model, its template or the server has no tools at all.
 pub(super) fn says_no_tools(refusal: &Refusal) -> bool {
-    refusal.says(&[
-        // Ollama: `registry.ollama.ai/library/x does not support tools`
-        "does not support tools",
-        "does not support tool",
-        "does not support function calling",
-        "tools are not supported",
-        "tool calling is not supported",
-        "tool use is not supported",
-        // vLLM: `"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set`
-        "tool choice requires --enable-auto-tool-choice",
-        "--tool-call-parser",
-        // llama.cpp
-        "tools param requires --jinja",
-        "chat template does not support tools",
-        // OpenRouter
-        "no endpoints found that support tool use",
-    ])
+    let of_param =
+        refusal.param.as_deref() == Some("tools") && refusal.code.as_deref() == Some("unsupported_parameter");
+    of_param
+        || refusal.says(&[
+            // Ollama: `registry.ollama.ai/library/x does not support tools`
+            "does not support tools",
+            "does not support tool",
+            "does not support function calling",
+            "tools are not supported",
+            "tool calling is not supported",
+            "tool use is not supported",
+            // OpenAI: `tools is not supported in this model`, `Unsupported parameter: 'tools' is not supported with this model`
+            "tools is not supported",
+            "'tools' is not supported",
+            // Qwen
+            "unsupported param: tools",
+            // Mistral
+            "function calling is not enabled",
+            // vLLM: `"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set`
+            "tool choice requires --enable-auto-tool-choice",
+            "--tool-call-parser",
+            // llama.cpp
+            "tools param requires --jinja",
+            "chat template does not support tools",
+            // OpenRouter
+            "no endpoints found that support tool use",
+        ])
 }
 
 #[cfg(test)]
@@ -329,8 +382,21 @@ mod tests {
             "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
             "tools param requires --jinja flag",
             "No endpoints found that support tool use. Try disabling \"search\".",
+            "tools is not supported in this model. For a list of supported models, refer to the guide.",
+            "Unsupported parameter: 'tools' is not supported with this model.",
+            "Function calling is not enabled for this model",
+            "deepinfra error: Tool calling is not supported for model: x",
+            "Unsupported param: tools",
         ] {
             let mut can = Abilities::default();
+            for status in [400, 405, 500] {
+                let refusal = Refusal { status: Some(status), ..refused(said) };
+                assert_eq!(
+                    Abilities::default().learn(&refusal, &body),
+                    Some(Lesson::NoTools),
+                    "{said} {status}"
+                );
+            }
             assert_eq!(can.learn(&refused(said), &body), Some(Lesson::NoTools), "{said}");
             assert!(!can.tools);
             assert_eq!(Abilities::default().learn(&refused(said), &json!({})), None, "none were offered");
@@ -347,7 +413,6 @@ mod tests {
                 ..refused(&message)
             }
         };
-        let think = "think value \"medium\" is not supported for this model";
         for (refusal, body, told) in [
             (
                 parameter("reasoning.effort"),
@@ -356,18 +421,79 @@ mod tests {
             ),
             (parameter("text.verbosity"), json!({ "text": { "verbosity": "low" } }), "`text.verbosity`"),
             (parameter("reasoning_effort"), json!({ "reasoning_effort": "low" }), "`reasoning_effort`"),
-            (refused(think), json!({ "reasoning_effort": "medium" }), "`reasoning_effort`"),
             (refused("\"m\" does not support thinking"), json!({ "think": "low" }), "`think`"),
-            (refused(think), json!({ "think": "medium" }), "`think`"),
             (refused("This model does not support thinking."), json!({ "thinking": {} }), "`thinking`"),
+            (
+                Refusal {
+                    param: Some("include".into()),
+                    ..refused("Encrypted content is not supported with this model.")
+                },
+                json!({ "include": ["reasoning.encrypted_content"] }),
+                "`include`",
+            ),
         ] {
             let mut can = Abilities::openai();
             let Some(Lesson::Again(why)) = can.learn(&refusal, &body) else { panic!("{refusal:?}") };
             assert_eq!(why, format!("The server does not take {told}: asking without."));
-            assert!(!(can.verbosity && can.reasoning_effort));
+            assert!(!(can.verbosity && can.reasoning_effort && can.encrypted_reasoning));
             assert_eq!(can.learn(&refusal, &body), None, "once");
             assert_eq!(Abilities::openai().learn(&refusal, &json!({ "text": {} })), None, "it was not sent");
         }
+    }
+
+    #[test]
+    fn a_value_that_is_refused_is_left_out_and_others_go_on_being_sent() {
+        let of_openai = |field: &str, value: &str| Refusal {
+            param: Some(field.into()),
+            code: Some("unsupported_value".into()),
+            ..refused(&format!(
+                "Unsupported value: '{value}' is not supported with the 'm' model. Supported values are: 'x'."
+            ))
+        };
+        let think = || refused("think value \"medium\" is not supported for this model");
+        for (refusal, field, values, told) in [
+            (
+                of_openai("reasoning.effort", "none"),
+                "/reasoning/effort",
+                ["none", "low"],
+                "`none` for `reasoning.effort`",
+            ),
+            (
+                of_openai("text.verbosity", "low"),
+                "/text/verbosity",
+                ["low", "medium"],
+                "`low` for `text.verbosity`",
+            ),
+            (think(), "/think", ["medium", "high"], "`medium` for `think`"),
+            (think(), "/reasoning_effort", ["medium", "high"], "`medium` for `reasoning_effort`"),
+        ] {
+            let body = |value: &str| {
+                field
+                    .rsplit('/')
+                    .filter(|name| !name.is_empty())
+                    .fold(json!(value), |inner, name| json!({ name: inner }))
+            };
+            let mut can = Abilities::openai();
+            let Some(Lesson::Again(why)) = can.learn(&refusal, &body(values[0])) else {
+                panic!("{refusal:?}")
+            };
+            assert_eq!(why, format!("The server does not take {told}: asking without."));
+            assert!(can.reasoning_effort && can.verbosity, "{field}");
+            let [refused, taken] = values.map(|value| can.without_refused(body(value)));
+            assert_eq!((refused, taken), (json!({}), body(values[1])));
+        }
+    }
+
+    #[test]
+    fn flex_that_a_model_has_not_becomes_the_default_tier_and_another_tier_stays_refused() {
+        let said = Refusal { param: Some("service_tier".into()), ..refused("Invalid service_tier argument") };
+        let mut can = Abilities::openai();
+        assert_eq!(can.learn(&said, &json!({ "service_tier": "priority" })), None);
+        let full =
+            Refusal { status: None, ..refused("Resource unavailable: service_tier flex is not available") };
+        assert_eq!(can.learn(&full, &json!({ "service_tier": "flex" })), None, "it has one, which is full");
+        assert!(matches!(can.learn(&said, &json!({ "service_tier": "flex" })), Some(Lesson::Again(_))));
+        assert_eq!((can.tier(Some("flex")), can.tier(Some("priority"))), (None, Some("priority")));
     }
 
     #[test]

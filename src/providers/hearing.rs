@@ -9,6 +9,7 @@ use super::client::Refusal;
 use super::frames::{Frames, Rest};
 use super::sse::TooLong;
 use super::wire::{Heard, Progress, Reader};
+use crate::domain::conversation::Usage;
 
 /// An answer that is heard.
 pub struct Hearing {
@@ -73,6 +74,11 @@ impl Hearing {
             }
         }
         Ok(Progress::Going)
+    }
+
+    /// Returns what the server has told by now of what the answer uses.
+    pub fn used(&self) -> Usage {
+        self.reader.used()
     }
 
     /// The bytes have ended.

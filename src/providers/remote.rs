@@ -19,7 +19,7 @@ use super::hearing::{self, Hearing};
 use super::responses::{OPENAI, Responses};
 use super::wire::{Heard, Progress, Reader, Wire};
 use super::{BoxFuture, Carried, Event, Exchange, Noted, Provider, Request, Sending};
-use crate::domain::conversation::Failure;
+use crate::domain::conversation::{Failure, Usage};
 use attempts::{Attempts, Next, Sent};
 
 /// Most bytes of one answer.
@@ -293,6 +293,7 @@ async fn hear(mut answer: Answer, reader: Box<dyn Reader>, report: &mut Report<'
         }
         let mut events = vec![];
         let progress = hearing.push(&bytes, &mut events).map_err(|_| Problem::TooMuch)?;
+        report.used(hearing.used());
         if report.settle((events, progress))? {
             return Ok(());
         }
@@ -341,6 +342,12 @@ impl Report<'_> {
             Progress::Going => Ok(false),
             Progress::Ended => Ok(true),
             Progress::Failed(refusal) => Err(Problem::Refused(refusal)),
+        }
+    }
+
+    fn used(&mut self, used: Usage) {
+        if let Some(noted) = &mut self.noted {
+            noted.told(used);
         }
     }
 
@@ -411,7 +418,7 @@ mod tests {
 
     use super::attempts::MOST;
     use super::*;
-    use crate::domain::conversation::{FailureKind, Usage};
+    use crate::domain::conversation::FailureKind;
     use crate::domain::ids::CallId;
     use crate::providers::chat::Chat;
     use crate::providers::client::replayer::{Recorded, Replayer, Script};

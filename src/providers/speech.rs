@@ -60,6 +60,8 @@ const HEAD: [&str; 13] = [
 
 /// Longest head of a Harmony message; what is longer is none.
 const MAX_HEAD: usize = 200;
+/// Most white space between a tag and the call in it; behind more of it there is none.
+const MAX_GAP: usize = 100;
 /// Longest call that is read from text; what is longer is words.
 const MAX_CALL: usize = 256 * 1024;
 
@@ -100,7 +102,7 @@ enum State {
     Channel,
     /// In the head of a Harmony message.
     Head,
-    /// In a written call; so many bytes of what is held hold no end of it.
+    /// In a written call, its tag held too; so many bytes of what is held hold no end of it.
     Call(usize),
     /// In a Harmony message to a tool; so many bytes of what is held hold no end of it.
     ToTool(usize),
@@ -127,12 +129,13 @@ impl Speech {
         while self.step(out) {}
     }
 
-    /// Ends the text. Half a tag and half a call are words, and so are a mark of the Harmony format that no head follows and what came after words and an
+    /// Ends the text. Half a tag and half a call are words (a whole one whose end is missing is a call), and so are a mark of the Harmony format that no head follows and what came after words and an
     /// opening tag that was never closed.
     pub fn finish(&mut self, out: &mut Vec<Said>) {
         let rest = std::mem::take(&mut self.held);
         match self.state {
-            State::Words | State::Call(_) => self.words(&rest, out),
+            State::Words => self.words(&rest, out),
+            State::Call(_) => self.tell_call(&rest, rest.len(), out),
             // What ends the message is often taken for the end of the answer, and not sent.
             State::ToTool(_) => self.tell_tool(&rest, out),
             State::Head if !is_half_head(&rest) => self.words(&rest, out),
@@ -191,6 +194,17 @@ impl Speech {
             self.say_mark(mark, out);
             return true;
         }
+        if *mark == CALL {
+            let after = &self.held[CALL.len()..];
+            let call = after.trim_start();
+            let is_near = after.len() - call.len() < MAX_GAP;
+            match call.chars().next() {
+                None if is_near => return false,
+                Some('{' | '<') if is_near => self.state = State::Call(CALL.len()),
+                _ => self.say_mark(mark, out),
+            }
+            return true;
+        }
         if *mark == START || *mark == CHANNEL {
             // The head is read with its marks.
             self.state = State::Head;
@@ -203,14 +217,10 @@ impl Speech {
                 self.aside = tag;
             }
             out.push(Said::Thought);
-        } else if CLOSING.contains(mark) {
-            if !std::mem::replace(&mut self.thought, true) && self.begun {
-                out.extend([Said::Thought, Said::TakenBack]);
-                self.spoken = false;
-                self.pause();
-            }
-        } else if *mark == CALL {
-            self.state = State::Call(0);
+        } else if CLOSING.contains(mark) && !std::mem::replace(&mut self.thought, true) && self.begun {
+            out.extend([Said::Thought, Said::TakenBack]);
+            self.spoken = false;
+            self.pause();
         }
         true
     }
@@ -300,13 +310,17 @@ impl Speech {
             return false;
         };
         let text: String = self.held.drain(..from + at + CALL_END.len()).collect();
-        let text = &text[..from + at];
         self.state = State::Words;
-        match written_call(text) {
+        self.tell_call(&text, from + at, out);
+        true
+    }
+
+    /// What stands in `text` between the tag and its end at `end` is a call where it reads as one; else all of it is words.
+    fn tell_call(&mut self, text: &str, end: usize, out: &mut Vec<Said>) {
+        match text.get(CALL.len()..end).and_then(written_call) {
             Some((name, arguments)) => out.push(Said::Call { name, arguments }),
             None => self.words(text, out),
         }
-        true
     }
 
     fn step_to_tool(&mut self, scanned: usize, out: &mut Vec<Said>) -> bool {
@@ -540,9 +554,16 @@ mod tests {
                 "Hm. <tool_call>{\"name\":\"look\"}</tool_call> So.",
                 vec![words("Hm. "), call("look", "{}"), words(" So.")],
             ),
-            ("<tool_call>{\"name\":\"look\",\"argum", vec![words("{\"name\":\"look\",\"argum")]),
-            ("<tool_call>{\"name\":\"look\"", vec![words("{\"name\":\"look\"")]),
-            ("<tool_call>nonsense</tool_call>", vec![words("nonsense")]),
+            ("<tool_call>{\"name\":\"look\",\"argum", vec![words("<tool_call>{\"name\":\"look\",\"argum")]),
+            ("<tool_call>{\"name\":\"look\"", vec![words("<tool_call>{\"name\":\"look\"")]),
+            ("<tool_call>\n{\"name\":\"look\",\"arguments\":{}}\n", vec![call("look", "{}")]),
+            ("<tool_call>{nonsense}</tool_call>", vec![words("<tool_call>{nonsense}</tool_call>")]),
+            (
+                "It writes <tool_call>words</tool_call> there.",
+                vec![words("It writes <tool_call>words</tool_call> there.")],
+            ),
+            ("It writes <tool_call> and stops.", vec![words("It writes <tool_call> and stops.")]),
+            ("So: <tool_call> ", vec![words("So: <tool_call> ")]),
             (
                 "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary to=functions.look <|constrain|>json<|message|>{\"a\":1}<|call|>",
                 vec![Said::Thought, call("look", "{\"a\":1}")],

@@ -11,6 +11,7 @@ use super::abilities::Abilities;
 use super::client::Refusal;
 use super::frames::Framing;
 use super::{Event, Request};
+use crate::domain::conversation::Usage;
 
 /// The protocols that are spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -85,6 +86,11 @@ pub trait Reader: Send {
 
     /// Takes an answer that came in one piece although a stream was asked for. [`Progress::Going`]: it is no answer.
     fn whole(&mut self, answer: &Value) -> Heard;
+
+    /// Returns what the server has told by now of what the answer uses. It counts where the answer never comes to its end.
+    fn used(&self) -> Usage {
+        Usage::default()
+    }
 
     /// The bytes have ended without a last word. Only a protocol that may end so gives [`Progress::Ended`].
     fn end(&mut self) -> Heard {

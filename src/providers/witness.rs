@@ -157,6 +157,16 @@ impl Noted {
         }
     }
 
+    /// Its server tells before the end what it uses. A count of nothing is none yet.
+    pub fn told(&mut self, used: Usage) {
+        let some = |count: Option<u64>| count.filter(|&tokens| tokens > 0);
+        let (input_tokens, output_tokens) = (some(used.input_tokens), some(used.output_tokens));
+        if input_tokens.is_some() || output_tokens.is_some() {
+            self.outcome.usage = Usage { input_tokens, output_tokens, ..used };
+            self.outcome.may_cost |= output_tokens.is_some();
+        }
+    }
+
     /// It came to nothing, but its server may have worked on it, and may take money for it.
     pub fn lost(&mut self) {
         self.outcome.may_cost = true;
@@ -292,6 +302,23 @@ mod tests {
         drop(given_up);
         assert_eq!(receipts.take(), Some(Usage::default()), "its server has it");
         assert_eq!(receipts.take(), None);
+    }
+
+    #[test]
+    fn what_a_server_tells_before_it_fails_counts_and_what_it_has_not_told_is_estimated() {
+        for (told_of, used) in [((7, 2), (7, 2, false)), ((7, 0), (7, 0, true)), ((0, 0), (100, 0, true))] {
+            let outcome = told(|mut noted| {
+                let (input_tokens, output_tokens) = (Some(told_of.0), Some(told_of.1));
+                noted.told(Usage { input_tokens, output_tokens, ..Usage::default() });
+                noted.ended(End::Failed, None);
+            });
+            assert_eq!(outcome.may_cost, told_of.1 > 0, "it has made something of an answer");
+            let sum = outcome.used(100);
+            assert_eq!(
+                (sum.input_tokens, sum.output_tokens, sum.estimated),
+                (Some(used.0), Some(used.1), used.2)
+            );
+        }
     }
 
     #[test]

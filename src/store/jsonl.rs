@@ -27,6 +27,8 @@ pub struct Lines<T> {
     pub skipped: usize,
     /// How many of those are of a later version, and whole.
     pub later: usize,
+    /// How many of those end in their middle: the program that wrote them was killed.
+    pub torn: usize,
 }
 
 /// Reads a file; one that does not exist is empty.
@@ -35,7 +37,7 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> io::Result<Lines<T>> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => vec![],
         other => other?,
     };
-    let mut lines = Lines { records: vec![], skipped: 0, later: 0 };
+    let mut lines = Lines { records: vec![], skipped: 0, later: 0, torn: 0 };
     for line in split(&bytes) {
         match parse(line) {
             Parsed::Record(record) => lines.records.push(record),
@@ -43,7 +45,11 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> io::Result<Lines<T>> {
                 lines.skipped += 1;
                 lines.later += 1;
             }
-            Parsed::Broken => lines.skipped += 1,
+            Parsed::Broken => {
+                lines.skipped += 1;
+                let whole = serde_json::from_slice::<serde::de::IgnoredAny>(line);
+                lines.torn += usize::from(whole.is_err_and(|why| why.is_eof()));
+            }
         }
     }
     Ok(lines)
@@ -91,22 +97,27 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Parsed<T> {
 
 /// Appends records, durably: when this returns they are on the disk. Several processes may append to one file.
 pub fn append<T: Serialize>(path: &Path, records: &[T]) -> io::Result<()> {
-    append_as(path, records, true)
+    append_as(path, records, true, true)
+}
+
+/// Appends records, durably, to a file that is there. One that is moved meanwhile gets them where it is moved to.
+pub fn append_if_there<T: Serialize>(path: &Path, records: &[T]) -> io::Result<()> {
+    append_as(path, records, true, false)
 }
 
 /// Appends records without waiting for the disk: they outlive the program, but perhaps not a power cut.
 pub fn append_soon<T: Serialize>(path: &Path, records: &[T]) -> io::Result<()> {
-    append_as(path, records, false)
+    append_as(path, records, false, true)
 }
 
-fn append_as<T: Serialize>(path: &Path, records: &[T], durable: bool) -> io::Result<()> {
+fn append_as<T: Serialize>(path: &Path, records: &[T], durable: bool, makes: bool) -> io::Result<()> {
     let mut bytes = vec![];
     for record in records {
         serde_json::to_writer(&mut bytes, record)?;
         bytes.push(b'\n');
     }
     let is_new = !path.exists();
-    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+    let mut file = OpenOptions::new().read(true).append(true).create(makes).open(path)?;
     lock(&file)?;
     append_bytes(&mut file, bytes, durable)?;
     if is_new && durable {
@@ -184,7 +195,7 @@ mod tests {
             append(&path, &[word("after")]).unwrap();
             let lines = read::<Word>(&path).unwrap();
             assert_eq!(lines.records.last(), Some(&word("after")), "cut at {cut}");
-            assert!(lines.skipped <= 1, "cut at {cut}");
+            assert!(lines.skipped <= 1 && lines.torn == lines.skipped, "cut at {cut}");
         }
     }
 
@@ -195,7 +206,7 @@ mod tests {
         fs::write(&path, "{\"v\":2,\"word\":\"x\"}\n\n{\"v\":1,\"word\":\"y\",\"more\":1}\n[]\n\u{fffd}\n")
             .unwrap();
         let lines = read::<Word>(&path).unwrap();
-        assert_eq!((lines.records, lines.skipped, lines.later), (vec![word("y")], 3, 1));
+        assert_eq!((lines.records, lines.skipped, lines.later, lines.torn), (vec![word("y")], 3, 1, 0));
     }
 
     #[test]

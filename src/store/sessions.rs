@@ -6,6 +6,8 @@
 //! starts a turn that names the one whose place it takes. The older one stays in the file and leaves the conversation only when the newer
 //! one is worth as much: a retry that fails or is stopped costs nothing.
 //!
+//! A conversation that is deleted while it is answered takes the answer with it: into the bin, or nowhere where it was deleted for ever.
+//!
 //! Nothing here changes or drops a line. A line that a crash tore, or that a later version wrote, is left where it is, skipped and counted.
 
 mod bin;
@@ -145,19 +147,29 @@ enum Event {
 
 /// Notes that a turn has begun.
 pub fn start(root: &Path, session: &SessionId, turn: &Turn, preface: Preface) -> io::Result<()> {
-    append(root, session, turn.id.as_str(), Event::Started { turn: Box::new(turn.clone()), preface })
+    let line = Line::now(turn.id.as_str(), Event::Started { turn: Box::new(turn.clone()), preface });
+    append_or_make(root, session, line)
 }
 
 /// Keeps a turn that is over.
 pub fn end(root: &Path, session: &SessionId, kept: Kept) -> io::Result<()> {
-    let id = kept.turn.id.clone();
-    append(root, session, id.as_str(), Event::Ended { kept: Box::new(kept) })
+    append_or_make(root, session, Line::ended(kept))
+}
+
+/// Keeps a turn that is over, of a conversation that was there when it began. An error of the kind `NotFound` says that it was deleted for ever since: then
+/// nothing of it is kept.
+pub fn end_begun(root: &Path, session: &SessionId, kept: Kept) -> io::Result<()> {
+    let kept = append(root, session, &Line::ended(kept));
+    if kept.as_ref().is_err_and(|why| why.kind() == io::ErrorKind::NotFound) {
+        opening::forget_opening(root, session)?;
+    }
+    kept
 }
 
 /// Gives a conversation another name: one line, cut at [`MAX_TITLE`] characters. An empty one brings the first question back.
 pub fn rename(root: &Path, session: &SessionId, title: &str) -> io::Result<()> {
     must_exist(root, session)?;
-    append(root, session, session.as_str(), Event::Named { title: one_line(title, MAX_TITLE) })
+    append(root, session, &Line::now(session.as_str(), Event::Named { title: one_line(title, MAX_TITLE) }))
 }
 
 /// Reads the turns of a conversation, oldest first; one that does not exist has none.
@@ -301,14 +313,37 @@ pub(super) fn one_line(words: &str, most: usize) -> String {
     line
 }
 
-fn append(root: &Path, session: &SessionId, id: &str, event: Event) -> io::Result<()> {
-    home::make(root, &format!("{FOLDER}/{}", home::file_name(session.as_str(), ".jsonl")?))?;
-    jsonl::append(&path(root, session)?, &[Line::now(id, event)])
+/// Appends a line to a conversation wherever it stands, which is the bin where it was deleted meanwhile.
+fn append(root: &Path, session: &SessionId, line: &Line) -> io::Result<()> {
+    let (here, in_bin) = (path(root, session)?, bin::place(root, session)?);
+    // It may be brought back between the first look and the second.
+    for file in [&here, &in_bin, &here] {
+        match jsonl::append_if_there(file, std::slice::from_ref(line)) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            done => return done,
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::NotFound, format!("the conversation {session} was deleted for ever")))
+}
+
+/// The same, of a conversation that may not be there yet.
+fn append_or_make(root: &Path, session: &SessionId, line: Line) -> io::Result<()> {
+    match append(root, session, &line) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            home::make(root, &format!("{FOLDER}/{}", home::file_name(session.as_str(), ".jsonl")?))?;
+            jsonl::append(&path(root, session)?, &[line])
+        }
+        done => done,
+    }
 }
 
 impl Line {
     fn now(id: &str, event: Event) -> Self {
         Self { v: jsonl::VERSION, id: id.to_owned(), at: super::now(), event }
+    }
+
+    fn ended(kept: Kept) -> Self {
+        Self::now(kept.turn.id.clone().as_str(), Event::Ended { kept: Box::new(kept) })
     }
 }
 
@@ -323,7 +358,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::domain::conversation::{Failure, FailureKind, TurnStatus};
+    use crate::domain::conversation::{Failure, FailureKind, Lack, TurnStatus};
 
     pub(super) fn turn(id: &str, question: &str, status: TurnStatus) -> Turn {
         Turn {
@@ -339,6 +374,7 @@ mod tests {
             selection: None,
             tools: vec![],
             answer: String::new(),
+            lacks: None,
             quotes: vec![],
             proposals: vec![],
             status,
@@ -434,10 +470,21 @@ mod tests {
 
     /// A question and what came of it; `replaces` names the turn whose place it takes.
     pub(super) fn talk(root: &Path, id: &str, status: TurnStatus, replaces: Option<&str>) {
+        talk_that_lacks(None, root, id, status, replaces);
+    }
+
+    fn talk_that_lacks(
+        lacks: Option<Lack>,
+        root: &Path,
+        id: &str,
+        status: TurnStatus,
+        replaces: Option<&str>,
+    ) {
         let session = SessionId::new(HERE);
         let mut kept = kept(id);
         kept.turn.question = format!("Question {id}");
         kept.turn.replaces = replaces.map(TurnId::new);
+        kept.turn.lacks = lacks;
         let begun = Turn { status: TurnStatus::Running, answer: String::new(), ..kept.turn.clone() };
         start(root, &session, &begun, Preface::default()).unwrap();
         if matches!(status, TurnStatus::Failed(_)) {
@@ -504,6 +551,31 @@ mod tests {
         talk(root.path(), "t-3", TurnStatus::Cancelled, Some("t-2"));
         assert_eq!(now(), "t-1 t-3", "one part is enough");
         talk(root.path(), "t-4", failed(), Some("t-3"));
+        assert_eq!(now(), "t-1 t-3 t-4");
+        talk(root.path(), "t-5", TurnStatus::Done, Some("t-4"));
+        assert_eq!(now(), "t-5");
+    }
+
+    #[test]
+    fn a_retry_that_is_cut_or_without_words_leaves_a_whole_answer() {
+        let root = tempfile::tempdir().unwrap();
+        let now = || {
+            let turns = load(root.path(), &SessionId::new(HERE)).unwrap();
+            let listed = summary(root.path(), &SessionId::new(HERE)).unwrap().questions;
+            assert_eq!(listed, turns.len(), "the list counts the same");
+            ids(&turns).join(" ")
+        };
+        let again = |id: &str, lacks: Lack, replaces: &str| {
+            talk_that_lacks(Some(lacks), root.path(), id, TurnStatus::Done, Some(replaces));
+        };
+        talk(root.path(), "t-1", TurnStatus::Done, None);
+        let lines = fs::read_to_string(path(root.path(), &SessionId::new(HERE)).unwrap()).unwrap();
+        assert!(!lines.contains("lacks"), "a whole answer is kept as it always was");
+        again("t-2", Lack::Words, "t-1");
+        assert_eq!(now(), "t-1 t-2");
+        again("t-3", Lack::Rest, "t-2");
+        assert_eq!(now(), "t-1 t-3", "a part is more than nothing");
+        again("t-4", Lack::Words, "t-3");
         assert_eq!(now(), "t-1 t-3 t-4");
         talk(root.path(), "t-5", TurnStatus::Done, Some("t-4"));
         assert_eq!(now(), "t-5");

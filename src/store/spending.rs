@@ -1,7 +1,8 @@
 //! What was paid for: one line a response, over all books, in the data folder: `spending/2026-11.jsonl`.
 //!
 //! A month is what an author pays, whatever the book. Months are those of UTC, as the days of providers' bills are. Holds counts and amounts, never
-//! words. A line that can't be read costs itself alone.
+//! words. A line that can't be read costs itself alone, and is told of, since a budget can't be kept by a sum that lacks it; one that a killed program
+//! tore is not, since its request has no end in the ledger and is written down again when that is settled.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -71,6 +72,25 @@ pub struct Month {
     pub unpriced: usize,
     /// Those of them whose cost is an estimate.
     pub estimated: usize,
+    /// What can't be read, so that the month has cost more than is known, perhaps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread: Option<Unread>,
+}
+
+/// A file of what was spent that can't be read, or not all of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Unread {
+    /// The file.
+    pub path: PathBuf,
+    /// Why, in words that follow its name: `can't be read: ...`, `has 2 lines that ...`.
+    pub why: String,
+}
+
+impl Unread {
+    /// What is wrong with the file, without a full stop.
+    pub fn words(&self) -> String {
+        format!("{} {}", self.path.display(), self.why)
+    }
 }
 
 impl Month {
@@ -85,6 +105,11 @@ impl Month {
         self.responses += 1;
         self.unpriced += usize::from(spent.usage.unknown() > 0 || spent.believed().is_none());
         self.estimated += usize::from(spent.usage.estimated);
+    }
+
+    /// Whether it may have cost more than is known.
+    pub fn is_at_least(&self) -> bool {
+        self.unpriced > 0 || self.unread.is_some()
     }
 }
 
@@ -118,8 +143,25 @@ impl Spending {
 
     /// Returns the lines of the month that holds `at`, RFC 3339 in UTC.
     pub fn lines(&self, at: &str) -> io::Result<Vec<Spent>> {
-        let lines = jsonl::read::<Line>(&self.path(month_of(at))?)?.records;
-        Ok(lines.into_iter().map(|line| line.spent).collect())
+        Ok(self.read(at)?.0)
+    }
+
+    /// Returns the lines of the month that holds `at`, RFC 3339 in UTC, and what of them can't be read. The error says that none can be.
+    pub fn month(&self, at: &str) -> Result<(Vec<Spent>, Option<Unread>), Unread> {
+        let told = |why: String| Unread { path: self.folder.join(format!("{}.jsonl", month_of(at))), why };
+        let (lines, unread) = self.read(at).map_err(|why| told(format!("can't be read: {why}")))?;
+        let unread = match unread {
+            0 => None,
+            1 => Some("has 1 line that is damaged or of a later version of Scritorio".to_owned()),
+            n => Some(format!("has {n} lines that are damaged or of a later version of Scritorio")),
+        };
+        Ok((lines, unread.map(told)))
+    }
+
+    fn read(&self, at: &str) -> io::Result<(Vec<Spent>, usize)> {
+        let found = jsonl::read::<Line>(&self.path(month_of(at))?)?;
+        let lines = found.records.into_iter().map(|line| line.spent).collect();
+        Ok((lines, found.skipped - found.torn))
     }
 
     fn path(&self, month: &str) -> io::Result<PathBuf> {
@@ -177,7 +219,7 @@ mod tests {
         let month = month(&spending, "2026-11-21T10:00:00Z");
         assert_eq!(
             month,
-            Month { month: "2026-11".into(), dollars: 0.75, responses: 3, unpriced: 1, estimated: 0 }
+            Month { month: "2026-11".into(), dollars: 0.75, responses: 3, unpriced: 1, ..Month::default() }
         );
     }
 
@@ -192,6 +234,26 @@ mod tests {
         std::fs::write(&path, bytes).unwrap();
         spending.append(&mut vec![spent("2026-11-02T00:00:00Z", Some(2.0))]).unwrap();
         assert!((month(&spending, "2026-11-03").dollars - 3.0).abs() < 1e-9);
+        assert_eq!(spending.month("2026-11-03").unwrap().1, None, "the ledger knows of it");
+    }
+
+    #[test]
+    fn what_can_not_be_read_is_told_with_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let spending = Spending::new(folder.path());
+        let path = folder.path().join("spending/2026-11.jsonl");
+        spending.append(&mut vec![spent("2026-11-01T00:00:00Z", Some(1.0))]).unwrap();
+        let ours = std::fs::read_to_string(&path).unwrap();
+        let later = ours.replace("\"v\":1", "\"v\":2");
+        std::fs::write(&path, format!("{ours}{later}\u{fffd}\n")).unwrap();
+        let (lines, unread) = spending.month("2026-11-03").unwrap();
+        assert_eq!(lines.len(), 1);
+        let unread = unread.unwrap();
+        assert_eq!((&unread.path, unread.why.contains("2 lines")), (&path, true), "{unread:?}");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        let unread = spending.month("2026-11-03").unwrap_err();
+        assert!(unread.words().contains("2026-11.jsonl can't be read: "), "{unread:?}");
     }
 
     #[test]

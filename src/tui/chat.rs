@@ -1,5 +1,6 @@
 //! State of the chat pane: the conversation, where the author is in it, the input, the captured selection.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
@@ -314,6 +315,40 @@ impl Chat {
     /// Returns the turn and what it is that the author has walked to.
     pub(super) fn walked_to(&self) -> Option<(usize, What)> {
         Some((self.at?.0, self.stop()?.what.clone()))
+    }
+
+    /// Puts a turn in before another one. What the author looks at and has walked to stays.
+    pub(super) fn put_in(&mut self, place: usize, turn: TurnView) {
+        let place = place.min(self.turns.len());
+        self.turns.insert(place, turn);
+        if place <= self.heights.len() {
+            self.heights.insert(place, 0);
+        }
+        self.shift(|turn| Some(if turn < place { turn } else { turn + 1 }));
+    }
+
+    /// Takes a turn out. What the author looks at and has walked to stays, unless it is this.
+    pub(super) fn take_out(&mut self, place: usize) {
+        let begin = self.start_of(place);
+        if place < self.turns.len() {
+            self.turns.remove(place);
+        }
+        if place < self.heights.len() {
+            let height = self.heights.remove(place);
+            self.top =
+                self.top.map(|top| if top < begin { top } else { top.saturating_sub(height).max(begin) });
+        }
+        self.shift(|turn| match turn.cmp(&place) {
+            Ordering::Less => Some(turn),
+            Ordering::Equal => None,
+            Ordering::Greater => Some(turn - 1),
+        });
+    }
+
+    /// Gives turns that are pointed to their new places.
+    fn shift(&mut self, new: impl Fn(usize) -> Option<usize>) {
+        self.at = self.at.and_then(|(turn, stop)| Some((new(turn)?, stop)));
+        self.quote = self.quote.and_then(|(turn, quote, place)| Some((new(turn)?, quote, place)));
     }
 
     /// Returns the turn with this identity.

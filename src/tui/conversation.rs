@@ -7,7 +7,9 @@ use ratatui::text::Line;
 
 use crate::agent::event::TurnEventKind;
 use crate::agent::grounding::{Grounded, hide_markers};
-use crate::domain::conversation::{Failure, SelectionMeta, ToolRecord, ToolStatus, TurnStatus, Usage, Worth};
+use crate::domain::conversation::{
+    Failure, Lack, SelectionMeta, ToolRecord, ToolStatus, TurnStatus, Usage, Worth,
+};
 use crate::domain::ids::{ProposalId, TurnId};
 use crate::proposal::Status;
 use crate::workbench::{Finished, QueuedProposal};
@@ -30,6 +32,8 @@ pub(super) struct TurnView {
     pub(super) tools: Vec<ToolRecord>,
     /// The answer as it streams in, with markers.
     pub(super) raw: String,
+    /// What is missing from it, once the turn is done.
+    lacks: Option<Lack>,
     /// The answer with checked quotes, once the turn is over.
     pub(super) grounded: Option<Grounded>,
     /// Its quotes are still to be checked against the book.
@@ -134,6 +138,7 @@ impl TurnView {
             notices: vec![],
             tools: vec![],
             raw: String::new(),
+            lacks: None,
             grounded: None,
             unchecked: false,
             proposals: vec![],
@@ -175,6 +180,7 @@ impl TurnView {
         self.notices = turn.notices;
         self.tools = turn.tools;
         self.raw = turn.answer;
+        self.lacks = turn.lacks;
         self.grounded = Some(finished.grounded);
         self.proposals = turn.proposals;
         self.provider = turn.provider;
@@ -196,7 +202,7 @@ impl TurnView {
     /// What came of it.
     pub(super) fn worth(&self) -> Worth {
         match self.state {
-            State::Done => Worth::Whole,
+            State::Done => Worth::of_done(self.lacks),
             State::Cancelled => Worth::of_stopped(&self.raw),
             _ => Worth::Nothing,
         }

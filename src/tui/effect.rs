@@ -76,6 +76,8 @@ pub(super) enum Effect {
     Session(SessionVerb),
     /// Read a conversation, the newest when none is named.
     ReadConversation(Option<SessionId>),
+    /// Read the conversation on screen again, in which somebody else has said something.
+    CatchUp(SessionId),
     /// Check quotes of a conversation: for each turn its answer and the files that were read in it.
     CheckQuotes(SessionId, Vec<(TurnId, String, Vec<BookPath>)>),
     /// Make a chapter of this title, then open it.

@@ -3,13 +3,16 @@
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyModifiers};
+use serde_json::json;
 
 use super::msg::Msg;
 use super::tests::Author;
 use crate::agent::event::{TurnEvent, TurnEventKind};
-use crate::domain::conversation::{Failure, FailureKind};
+use crate::agent::grounding::Grounded;
+use crate::domain::conversation::{Failure, FailureKind, Lack};
 use crate::domain::ids::TurnId;
 use crate::providers::Retry;
+use crate::workbench::Finished;
 
 /// An author whose last question waits for a server.
 fn waiting() -> (Author, TurnId) {
@@ -84,6 +87,32 @@ fn a_retry_that_is_stopped_leaves_the_whole_answer_before_it() {
     assert_eq!(said(&author), [whole, "one two three four".to_owned()]);
     author.happens(Msg::Run("retry"));
     assert_eq!(said(&author).len(), 1, "a whole answer takes the place of both");
+}
+
+#[test]
+fn a_retry_without_a_word_leaves_the_whole_answer_before_it() {
+    let mut author = Author::at(120, 40);
+    author.asks("Who is Mira?");
+    author.waits(6);
+    let whole = author.app.chat.turns[0].raw.clone();
+    let session = author.app.chat.session.clone().unwrap();
+    let retried = |author: &mut Author, lacks: Option<Lack>| {
+        super::update::update(&mut author.app, Msg::Run("retry"));
+        let replaces = author.app.chat.turns.last().unwrap().replaces.clone();
+        let id = TurnId::mint();
+        author.happens(Msg::Began(id.clone(), session.clone()));
+        let kept = json!({
+            "id": id, "asked_at": "", "persona": "", "provider": "", "model": "", "question": "Who is Mira?",
+            "answer": "[...]", "lacks": lacks, "replaces": replaces, "status": { "state": "done" },
+        });
+        let turn = serde_json::from_value(kept).unwrap();
+        let grounded = Grounded::default();
+        let finished = Finished { session: session.clone(), turn, grounded, not_kept: None };
+        author.happens(Msg::Finished(Box::new(finished)));
+        author.app.chat.turns.iter().map(|t| t.raw.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(retried(&mut author, Some(Lack::Words)), [whole.as_str(), "[...]"]);
+    assert_eq!(retried(&mut author, None), ["[...]"], "a whole answer takes the place of both");
 }
 
 #[test]

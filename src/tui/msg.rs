@@ -16,7 +16,7 @@ use crate::domain::conversation::{Failure, Usage};
 use crate::domain::ids::{BookPath, ProposalId, SessionId, TurnId};
 use crate::editor::find::Counted;
 use crate::workbench::{
-    Ask, Document, Evidence, Finished, Hit, Passage, Peek, QueuedProposal, Recovered, Summary,
+    Ask, Document, Evidence, Finished, Hit, Passage, Peek, QueuedProposal, Recovered, Resumed, Summary,
 };
 
 use crate::workbench::models::ModelList;
@@ -82,6 +82,8 @@ pub(super) enum Msg {
     Passages(String, Vec<Passage>),
     /// An earlier conversation was read.
     Conversation(Box<Opened>),
+    /// The conversation on screen was read again.
+    CaughtUp(SessionId, Box<Resumed>),
     /// A conversation can't be gone on with, and why: it is gone, or nobody here can read it. What was about to be asked in it, if anything.
     CantGoOn(SessionId, String, Option<Box<Ask>>),
     /// The quotes of some of its turns were checked against the book as it is now.

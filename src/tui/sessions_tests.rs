@@ -456,3 +456,100 @@ fn an_answer_that_is_replaced_while_the_author_looks_on_has_still_been_paid_for(
     author.happens(Msg::Run("new-conversation"));
     assert!(!author.sees().contains(" here"), "{}", author.sees());
 }
+
+#[test]
+fn what_another_window_asks_in_the_same_conversation_is_shown_when_the_next_question_leaves() {
+    let mut author = with_three(120, 40);
+    opens(&mut author, "s-2");
+    let mut other = author.other_window();
+    opens(&mut other, "s-2");
+    other.asks("Which characters are there?");
+    assert_eq!(questions(&author).len(), 2);
+    author.asks("Which places are there?");
+    let all: Vec<String> =
+        author.bench.turns(&SessionId::new("s-2")).into_iter().map(|turn| turn.question).collect();
+    assert_eq!(questions(&author), all, "in the order in which they were sent");
+    assert_eq!(all[2..], ["Which characters are there?", "Which places are there?"]);
+    let of_other = &author.app.chat.turns[2];
+    assert!(of_other.state == State::Done && !of_other.raw.is_empty() && !of_other.unchecked);
+    // The other one has the answer when she comes back to it.
+    assert_eq!(questions(&other).len(), 3);
+    other.happens(Msg::FocusGained);
+    assert_eq!(questions(&other), all);
+    assert_eq!(other.app.chat.turns[3].raw, author.app.chat.turns[3].raw);
+}
+
+#[test]
+fn the_sum_of_a_conversation_is_the_one_of_the_list_and_what_is_on_screen_stays_there() {
+    let mut author = with_three(120, 40);
+    let answer = "A long answer about the station and its lamps.\n\n".repeat(30);
+    let said = vec![("And then?", answer.as_str()); 40];
+    talked(&mut author, "s-9", 17, &said);
+    author.key(KeyCode::F(3));
+    opens(&mut author, "s-9");
+    author.app.chat.scroll(-400);
+    author.lay_out();
+    let (seen, first) = (author.app.chat.place_of(author.app.chat.first_line()), author.sees());
+    author.sees_words("$0.50 here");
+    // The other window has asked one question, and the last one once more.
+    let file = author.bench.root().join(".scritorio/sessions/s-9.jsonl");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let last = text.lines().last().unwrap();
+    let again = last.replace("t-s-9-39", "t-b").replace("\"usage\"", "\"replaces\":\"t-s-9-39\",\"usage\"");
+    let more = last.replace("t-s-9-39", "t-a").replace("And then?", "And who?");
+    std::fs::write(&file, format!("{text}{again}\n{more}\n")).unwrap();
+    let laid = |author: &Author| author.app.chat.turns.iter().filter(|turn| turn.laid().is_some()).count();
+    let before = laid(&author);
+    let read = super::update::update(&mut author.app, Msg::Past(author.bench.conversations()));
+    let [super::effect::Effect::CatchUp(_)] = &read[..] else { panic!("{read:?}") };
+    let resumed = author.bench.resume(&SessionId::new("s-9")).unwrap();
+    super::update::update(&mut author.app, Msg::CaughtUp(SessionId::new("s-9"), Box::new(resumed)));
+    let ids: Vec<_> = author.app.chat.turns.iter().filter_map(|turn| turn.id.as_ref()).collect();
+    assert_eq!((ids.len(), ids[38].as_str()), (41, "t-s-9-38"));
+    assert_eq!((ids[39].as_str(), ids[40].as_str()), ("t-b", "t-a"));
+    assert!(laid(&author) >= before - 1, "what was laid out is not laid out again");
+    author.lay_out();
+    assert_eq!(author.app.chat.place_of(author.app.chat.first_line()), seen);
+    author.sees_words("$0.53 here");
+    assert_eq!(
+        author.sees().lines().take(20).collect::<Vec<_>>(),
+        first.lines().take(20).collect::<Vec<_>>()
+    );
+    let nothing = super::update::update(&mut author.app, Msg::Past(author.bench.conversations()));
+    assert_eq!(nothing.len(), 0, "what is shown is not read again: {nothing:?}");
+}
+
+#[test]
+fn a_conversation_that_nobody_else_goes_on_with_is_not_read_again() {
+    let mut author = with_three(120, 40);
+    opens(&mut author, "s-2");
+    author.asks("Which characters are there?");
+    author.happens(Msg::Run("retry"));
+    let again = super::update::update(&mut author.app, Msg::Past(author.bench.conversations()));
+    assert_eq!(again.len(), 0, "{again:?}");
+    author.happens(Msg::Run("new-conversation"));
+    author.asks("Which places are there?");
+    let again = super::update::update(&mut author.app, Msg::Past(author.bench.conversations()));
+    assert_eq!(again.len(), 0, "{again:?}");
+}
+
+#[test]
+fn an_answer_that_another_window_still_waits_for_is_shown_as_cut_off_only_until_it_is_there() {
+    let mut author = with_three(120, 40);
+    let file = author.bench.root().join(".scritorio/sessions/s-3.jsonl");
+    let ended = std::fs::read_to_string(&file).unwrap();
+    let mut line: serde_json::Value = serde_json::from_str(ended.lines().last().unwrap()).unwrap();
+    let mut turn = line["kept"]["turn"].clone();
+    (turn["status"], turn["answer"], turn["usage"]) = (json!({ "state": "running" }), json!(""), json!({}));
+    line["event"] = json!("started");
+    line["turn"] = turn;
+    line["kept"].take();
+    std::fs::write(&file, format!("{line}\n")).unwrap();
+    opens(&mut author, "s-3");
+    assert_eq!(author.app.chat.turns[0].state, State::Killed);
+    std::fs::write(&file, format!("{line}\n{ended}")).unwrap();
+    author.happens(Msg::FocusGained);
+    assert_eq!(author.app.chat.turns[0].state, State::Done);
+    author.sees_words("Not before chapter 5.");
+    author.sees_words("$0.0125 here");
+}

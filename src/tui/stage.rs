@@ -154,6 +154,7 @@ fn turn(id: TurnId, status: TurnStatus, answer: &str) -> Turn {
         selection: None,
         tools: vec![],
         answer: answer.to_owned(),
+        lacks: None,
         quotes: vec![],
         proposals: vec![],
         status,

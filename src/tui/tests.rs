@@ -33,6 +33,12 @@ impl Author {
         Self::in_book(folders, &book, (width, height))
     }
 
+    /// Another window of hers on the same book.
+    pub(super) fn other_window(&self) -> Self {
+        let (screen, root) = (self.app.screen, self.bench.root());
+        Self::in_book(tempfile::tempdir().unwrap(), root, (screen.width, screen.height))
+    }
+
     fn in_book(folders: tempfile::TempDir, book: &Path, size: (u16, u16)) -> Self {
         let surroundings = Surroundings::in_folders(folders.path());
         let overrides = Overrides { provider: Some("offline".to_owned()), ..Overrides::default() };

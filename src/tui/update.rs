@@ -59,7 +59,7 @@ fn change(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.screen = ratatui::layout::Rect::new(0, 0, width, height);
             vec![]
         }
-        Msg::FocusGained => vec![Effect::Refresh, Effect::ReadProposals],
+        Msg::FocusGained => vec![Effect::Refresh, Effect::ReadProposals, Effect::ListConversations],
         Msg::Tick(now) => {
             app.now = now;
             app.spin = app.spin.wrapping_add(1);
@@ -96,6 +96,7 @@ fn change(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Past(_)
         | Msg::Conversation(_)
+        | Msg::CaughtUp(..)
         | Msg::CantGoOn(..)
         | Msg::QuotesChecked(..)
         | Msg::GoOnWith(..)

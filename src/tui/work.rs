@@ -349,6 +349,7 @@ pub(super) fn quietly(bench: &Workbench, effect: Effect, out: &UnboundedSender<M
         | Effect::SearchConversations(_)
         | Effect::Session(_)
         | Effect::ReadConversation(_)
+        | Effect::CatchUp(_)
         | Effect::CheckQuotes(..) => match sessions::done(bench, effect, out) {
             Some(answer) => answer,
             None => return,

@@ -1,6 +1,7 @@
 //! Asking a board member.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use crate::agent::event::Ended;
 use crate::agent::grounding::{self, Grounded};
@@ -107,9 +108,10 @@ impl Workbench {
         let full = self.for_ai(&whole);
         let private::Known { ask, open_is_private } = private::known(ask, &whole)?;
         let by_book = self.chosen_by_book(name, ask.provider.as_deref(), member.id);
+        let refused = self.refused_options(&ask, name, member.id)?;
         // Once in a conversation, and again when it is something else.
         let is_new = |words: &String| !turns.iter().any(|kept| kept.turn.notices.contains(words));
-        let (by_book, unread) = (by_book.filter(is_new), unread.filter(is_new));
+        let told = [by_book, refused, unread].map(|words| words.filter(is_new));
         let (turns, kept_back) = private::turns_open(turns, &whole, &full);
         if full.settings.board.get(member.id).is_some_and(|b| b.enabled == Some(false)) {
             return Err(Failure {
@@ -159,12 +161,11 @@ impl Workbench {
         };
         let witness = self.witness(Some((session.clone(), id.clone())), &whole, known);
         let witness = self.inner.opened.watch(self.root(), &id, witness);
-        let notices =
-            [by_book, unread, private::missing(&whole), kept_back.notice(), too_long(left_out, &model)];
+        let left = [private::missing(&whole), kept_back.notice(), too_long(left_out, &model)];
         let purse = self.purse(&id, name, &model, options.service_tier.as_deref());
         let mut setup = TurnSetup {
             numbers_missing: notices::numbers_missing(&whole, &book),
-            notices: notices.into_iter().flatten().collect(),
+            notices: told.into_iter().chain(left).flatten().collect(),
             left_out,
             session,
             purse,
@@ -233,6 +234,7 @@ impl Workbench {
             notices: vec![],
             tools: vec![],
             answer: String::new(),
+            lacks: None,
             quotes: vec![],
             proposals: vec![],
             status: TurnStatus::Running,
@@ -242,8 +244,10 @@ impl Workbench {
             usage: Usage::default(),
             response_id: None,
         };
-        // What can't be written now can't be written at the end either, and is said there.
-        let _ = sessions::start(self.root(), &session, &turn, preface);
+        // What can't be written now most likely can't be written at the end either, and is said there.
+        if sessions::start(self.root(), &session, &turn, preface).is_ok() {
+            self.begun().insert(turn.id);
+        }
         session
     }
 
@@ -295,7 +299,13 @@ impl Workbench {
         record.response_id = last_response.or(record.response_id);
         // Each record is kept whether or not another could be.
         let queued: std::io::Result<()> = proposals.iter().try_for_each(|p| self.queue(session, &turn.id, p));
-        let stored = sessions::end(self.root(), session, kept);
+        // A conversation that is gone was deleted for ever, unless it was never there.
+        let was_there = self.begun().remove(&turn.id) || ask.session.is_some();
+        let stored = if was_there {
+            sessions::end_begun(self.root(), session, kept)
+        } else {
+            sessions::end(self.root(), session, kept)
+        };
         let recorded = self.ledger().append(Record::Turn(Box::new(record)));
         let spent = self.write_spending();
         let failed = stored.err().or(queued.err()).or(recorded.err());
@@ -330,6 +340,11 @@ impl Workbench {
 
     pub(super) fn ledger(&self) -> Ledger {
         Ledger::new(self.root(), &self.inner.surroundings.folders.data)
+    }
+
+    /// The turns that run and whose question is on the disk.
+    fn begun(&self) -> MutexGuard<'_, BTreeSet<TurnId>> {
+        self.inner.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn so_far(&self, ask: &Ask) -> Result<SoFar, Failure> {

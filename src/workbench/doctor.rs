@@ -116,6 +116,10 @@ impl Workbench {
             ("ai_never", book.private.len()),
         ]);
         let (in_use, standing) = (self.providers_in_use(), self.standing_with_killed());
+        let unread = standing.month.unread.as_ref().map(|unread| {
+            let message = format!("This file {}. What was spent is at least what is said here.", unread.why);
+            json!({ "path": unread.path, "line": 1, "column": 1, "message": message })
+        });
         let keys = statuses(self.keys(), &in_use);
         let folders = &self.inner.surroundings.folders;
         Report {
@@ -137,7 +141,11 @@ impl Workbench {
             local_servers: servers::found_here(),
             spending: json!({ "month": standing.month, "budget": standing.budget }),
             keychain: keys,
-            warnings: config_warnings.chain(self.searches_without_vectors()).chain(book_warnings).collect(),
+            warnings: config_warnings
+                .chain(self.searches_without_vectors())
+                .chain(unread)
+                .chain(book_warnings)
+                .collect(),
             counts,
             canon: Some(Canon::of(&book)),
             provenance: self.ledger().verify().unwrap_or_default().into_iter().collect(),

@@ -469,7 +469,8 @@ mod tests {
         );
         let body = body.to_string();
         let of = Carried::Conversation(request);
-        let sending = Sending { destination: "https://example.org", provider: "openai", body: &body, of };
+        let sending =
+            Sending { destination: "https://api.openai.com/v1", provider: "openai", body: &body, of };
         drop(witness.sending(sending).await.unwrap());
         bench.egress().read().unwrap().0.remove(0).sent
     }
@@ -529,7 +530,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let bench = bench(folder.path());
         let witness = bench.witness(None, &bench.book(), Known::default());
-        let sending = Sending { destination: "https://example.org", provider, body: "{}", of };
+        let destination = &bench.destination(provider).unwrap();
+        let sending = Sending { destination, provider, body: "{}", of };
         let noted = witness.sending(sending).await.unwrap();
         noted.leaving().store(true, Ordering::Release);
         act(noted);
@@ -617,7 +619,8 @@ mod tests {
         witness.close();
         let texts = vec!["A piece.".to_owned()];
         let of = Carried::Texts { model: "m", texts: &texts };
-        let sending = Sending { destination: "https://example.org", provider: "openai", body: "{}", of };
+        let sending =
+            Sending { destination: "https://api.openai.com/v1", provider: "openai", body: "{}", of };
         assert!(witness.sending(sending).await.is_err());
         assert!(bench.egress().read().unwrap().0.is_empty());
     }
@@ -659,7 +662,8 @@ mod tests {
         let request = request(vec![]);
         let witness = bench.witness(None, &bench.book(), Known::default());
         let of = Carried::Conversation(&request);
-        let sending = Sending { destination: "https://example.org", provider: "openai", body: "{}", of };
+        let sending =
+            Sending { destination: "https://api.openai.com/v1", provider: "openai", body: "{}", of };
         let failure = witness.sending(sending).await.unwrap_err();
         assert!(failure.message.starts_with("Nothing was sent") && !failure.hint.is_empty(), "{failure:?}");
     }

@@ -236,6 +236,7 @@ mod tests {
                 selection: None,
                 tools: vec![],
                 answer: String::new(),
+                lacks: None,
                 quotes: vec![],
                 proposals: vec![],
                 status,

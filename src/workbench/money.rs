@@ -19,7 +19,7 @@ use crate::domain::price::{Prices, dollars, of_unknown_cost};
 use crate::providers::{Outcome, Request, prices, tokens};
 use crate::store::egress::Sent;
 pub use crate::store::spending::Month;
-use crate::store::spending::{Spending, Spent};
+use crate::store::spending::{Spending, Spent, Unread};
 
 use super::Workbench;
 use super::provider::OFFLINE;
@@ -67,8 +67,8 @@ impl Standing {
 
     /// Says what was spent, as far as it is known: `about $4.80`, `at least $4.80`.
     pub fn sum(&self) -> String {
-        let Month { dollars: amount, unpriced, estimated, .. } = self.month;
-        let at_least = if unpriced > 0 { "at least " } else { "" };
+        let Month { dollars: amount, estimated, .. } = self.month;
+        let at_least = if self.month.is_at_least() { "at least " } else { "" };
         let about = if estimated > 0 && amount >= 0.0001 { "about " } else { "" };
         format!("{at_least}{about}{}", dollars(amount))
     }
@@ -110,7 +110,7 @@ impl Workbench {
         told.or_else(here).or_else(|| Some(prices::listed(host?, model)?.prices))
     }
 
-    /// Returns what this month has cost over all books, and the budget. What can't be read counts as nothing spent.
+    /// Returns what this month has cost over all books, and the budget. What can't be read counts as nothing spent, and the month says so.
     pub fn standing(&self) -> Standing {
         Standing { month: self.inner.spent.sums(None).0, budget: self.settings().budget }
     }
@@ -123,6 +123,9 @@ impl Workbench {
         let standing = self.standing();
         if provider == OFFLINE || !standing.budget.is_set() {
             return None;
+        }
+        if let Some(unread) = standing.month.unread.as_ref().filter(|_| !standing.budget.refuses_unknown()) {
+            return Some(format!("The budget can't be checked: {}.", unread.words()));
         }
         let request = first_request(setup);
         let Some(cost) = self.estimate(setup, &request, &setup.provider.body(&request)).cost else {
@@ -243,12 +246,16 @@ impl Unwritten {
         Self { spending, lines: Arc::default() }
     }
 
-    /// Sums up this month over all books, and what `turn` has cost in it, in US dollars; of both, what is not on the disk yet too.
-    fn sums(&self, turn: Option<&TurnId>) -> (Month, f64) {
+    /// Sums up this month over all books, and what `turn` has cost in it, in US dollars; of both, what is not on the disk yet too. `None`: what the turn has cost
+    /// can't be read.
+    fn sums(&self, turn: Option<&TurnId>) -> (Month, Option<f64>) {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let now = crate::store::now();
-        let kept = self.spending.lines(&now).unwrap_or_default();
-        let mut month = Month::of(&now);
+        let kept = self.spending.month(&now);
+        // Lines that were there before, and that this version can't read, are of other turns.
+        let is_read = kept.is_ok();
+        let (kept, unread) = kept.unwrap_or_else(|unread| (vec![], Some(unread)));
+        let mut month = Month { unread, ..Month::of(&now) };
         let mut of_turn = 0.0;
         for line in kept.iter().chain(lines.iter()) {
             month.add(line);
@@ -256,7 +263,7 @@ impl Unwritten {
                 of_turn += line.dollars();
             }
         }
-        (month, of_turn)
+        (month, is_read.then_some(of_turn))
     }
 
     /// Writes every line. Whoever calls it last finds nothing left to do, and all of it written.
@@ -356,15 +363,19 @@ impl Till {
         if !self.budget.limits() || next == Some(0.0) {
             return Ok(());
         }
-        let Some(next) = next else {
-            return if self.budget.refuses_unknown() {
-                Err(self.of_unknown_cost(self.left(self.book.sums(Some(&self.turn)).1)))
-            } else {
-                Ok(())
-            };
-        };
-        let (month, spent) = self.book.sums(Some(&self.turn));
-        let (about, left) = (dollars(next), self.left(spent));
+        let refuses_unknown = self.budget.refuses_unknown();
+        if next.is_none() && !refuses_unknown {
+            return Ok(());
+        }
+        let (month, of_turn) = self.book.sums(Some(&self.turn));
+        let spent = of_turn.unwrap_or(0.0);
+        let left = self.left(spent);
+        let Some(next) = next else { return Err(self.of_unknown_cost(left)) };
+        let is_unknown = |_: &&Unread| refuses_unknown && (refuse.is_some() || of_turn.is_none());
+        if let Some(unread) = month.unread.as_ref().filter(is_unknown) {
+            return Err(self.of_unknown_sum(unread, left));
+        }
+        let about = dollars(next);
         if let Some(most) = per_turn.filter(|most| spent + next > *most) {
             let so_far =
                 if spent > 0.0 { format!("has cost {}, and ", dollars(spent)) } else { String::new() };
@@ -405,6 +416,20 @@ impl Till {
     fn left(&self, spent: f64) -> &'static str {
         let began = spent > 0.0 || self.began.load(Ordering::Relaxed);
         if began { "Nothing more was sent." } else { "Nothing was sent." }
+    }
+
+    fn of_unknown_sum(&self, unread: &Unread, left: &str) -> Failure {
+        Failure {
+            kind: FailureKind::Work,
+            message: format!(
+                "What this month has cost is not known, so the budget can't be kept: {}. {left}",
+                unread.words()
+            ),
+            hint: format!(
+                "Bring the file back from a backup, or update Scritorio if a later version wrote in it. Without the file, what stands in it counts no more. Or set `unknown = \"allow\"` under [budget] in {}.",
+                self.settings
+            ),
+        }
     }
 
     fn of_unknown_cost(&self, left: &str) -> Failure {
@@ -618,6 +643,42 @@ mod tests {
     }
 
     #[test]
+    fn a_budget_that_refuses_sends_nothing_where_what_was_spent_can_not_be_read_unless_that_is_allowed() {
+        let folder = tempfile::tempdir().unwrap();
+        let asks = |settings: &str| {
+            let bench = bench(folder.path(), settings);
+            let next = bench.purse(&TurnId::new("t-2"), "openai", "gpt-5-mini", None);
+            (next.allow(&request(None), &|| ONE), bench.standing())
+        };
+        spends(&bench(folder.path(), ""), &on(used(0, 1_000), None));
+        let (allowed, standing) = asks("[budget]\nrefuse = 1\n");
+        assert_eq!((allowed, standing.month.unread.as_ref()), (Ok(()), None));
+        let file = folder.path().join("data/spending").join(format!("{}.jsonl", standing.month.month));
+        let text = fs::read_to_string(&file).unwrap();
+        let refuses = |limit: &str, why: &str| {
+            let (refused, standing) = asks(&format!("[budget]\n{limit} = 1\n"));
+            let refused = refused.unwrap_err();
+            for words in ["What this month has cost is not known", why, "Nothing was sent."] {
+                assert!(refused.message.contains(words), "{refused:?}");
+            }
+            assert!(refused.message.contains(&file.display().to_string()), "{refused:?}");
+            assert!(refused.hint.contains("unknown = \"allow\""), "{refused:?}");
+            assert!(standing.words().starts_with("at least $"), "{standing:?}");
+            let (allowed, _) = asks(&format!("[budget]\n{limit} = 1\nunknown = 'allow'\n"));
+            assert_eq!(allowed, Ok(()));
+            assert_eq!(asks("[budget]\nwarn = 1\n").0, Ok(()));
+        };
+        fs::write(&file, format!("{text}{}", text.replace("\"v\":1", "\"v\":2"))).unwrap();
+        refuses("refuse", "has 1 line that");
+        let (allowed, _) = asks("[budget]\nper_turn = 1\n");
+        assert_eq!(allowed, Ok(()), "no line of this question is among those");
+        fs::remove_file(&file).unwrap();
+        fs::create_dir(&file).unwrap();
+        refuses("refuse", "can't be read");
+        refuses("per_turn", "can't be read");
+    }
+
+    #[test]
     fn the_authors_own_price_counts_for_every_tier_and_never_as_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let bench = bench(
@@ -683,6 +744,15 @@ mod tests {
         assert!(said.chars().count() < 80, "it stands in one row: {said}");
         let said = caution("[budget]\nwarn = 0.001\nrefuse = 1000\n").unwrap();
         assert!(said.chars().count() < 80, "it stands in one row: {said}");
+        let spending = folder.path().join("data/spending");
+        fs::create_dir_all(folder.path().join("data")).unwrap();
+        fs::write(&spending, "a file, where the folder would be").unwrap();
+        for budget in ["warn = 5", "refuse = 5\nunknown = 'allow'"] {
+            let said = caution(&format!("[budget]\n{budget}\n")).unwrap();
+            assert!(said.starts_with("The budget can't be checked: ") && said.contains("can't be read"));
+        }
+        assert_eq!(caution("[budget]\nrefuse = 5\n"), None, "the budget refuses, and says why");
+        fs::remove_file(&spending).unwrap();
         let refused = caution("[budget]\nrefuse = 5\n[provider]\nmodel = 'brand-new'\n");
         assert_eq!(refused, None, "the budget refuses, and says why");
         let said = caution("[budget]\nwarn = 5\n[provider]\nmodel = 'brand-new'\n").unwrap();

@@ -7,13 +7,15 @@ use std::collections::BTreeSet;
 use crate::config::choice::Source;
 use crate::config::user::ModelOptions;
 use crate::domain::book::{Book, MemberOptions};
+use crate::domain::conversation::Failure;
 use crate::domain::ids::BookPath;
 use crate::domain::safe_text;
 use crate::persona::board;
 use crate::providers::abilities::Abilities;
-use crate::providers::leave_out;
+use crate::providers::{Request, leave_out};
 use crate::store::sessions::Kept;
 
+use super::ask::Ask;
 use super::history::Before;
 use super::money::host_of;
 use super::provider::OFFLINE;
@@ -199,6 +201,47 @@ fn dearer(
         chosen.push(Choice::new("asks for", &format!("answers of up to {limit} tokens")));
     }
     chosen
+}
+
+/// Options of the author's, with where the wires put them.
+const OPTIONS: [(&str, &[&str]); 3] = [
+    ("effort", &["/reasoning_effort", "/reasoning/effort", "/think", "/thinking"]),
+    ("verbosity", &["/verbosity", "/text/verbosity"]),
+    ("tier", &["/service_tier"]),
+];
+
+impl Workbench {
+    /// Says which options of the author's are not sent, because the server has refused them lately.
+    pub(super) fn refused_options(
+        &self,
+        ask: &Ask,
+        name: &str,
+        member: &str,
+    ) -> Result<Option<String>, Failure> {
+        // A smoke test asks as if for the first time.
+        if ask.smoke || name == OFFLINE {
+            return Ok(None);
+        }
+        let (preset, model, options) =
+            (self.preset(name)?, self.model_of(name, Some(member)).value, self.options(member));
+        let values = [&options.reasoning_effort, &options.verbosity, &options.service_tier].map(Clone::clone);
+        let (wire, known) = (preset.wire.wire(), self.remote(name, &model)?.abilities());
+        let request = Request { model, options, ..Request::default() };
+        let [wanted, sent] = [&preset.abilities, &known].map(|can| wire.body(&request, can));
+        let is_refused = |at: &&str| wanted.pointer(at).is_some() && sent.pointer(at).is_none();
+        let refused = OPTIONS.iter().zip(values).filter(|((_, places), _)| places.iter().any(is_refused));
+        let refused: Vec<_> = refused
+            .filter_map(|((option, _), value)| Some(format!("{option} `{}`", safe_text::line(&value?))))
+            .collect();
+        let model = safe_text::line(&request.model);
+        Ok((!refused.is_empty()).then(|| {
+            format!(
+                "{model} is not asked for {}: its server refused that lately. `scritorio providers --check {}` asks anew.",
+                refused.join(" and "),
+                safe_text::line(name)
+            )
+        }))
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Opening a book.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -8,7 +8,7 @@ use crate::config::folders::{Environment, Folders, NoFolders};
 use crate::config::toml_reader::Problem;
 use crate::config::user::UserSettings;
 use crate::domain::book::Book;
-use crate::domain::ids::BookPath;
+use crate::domain::ids::{BookPath, TurnId};
 use crate::persona::board::{self, Member};
 use crate::providers::presets::Preset;
 use crate::providers::remote::Remote;
@@ -50,6 +50,8 @@ pub(super) struct Inner {
     pub meanings: super::meaning::Meanings,
     /// What opened the last turn of each conversation.
     pub opened: super::peek::Opened,
+    /// The turns that run and whose question is on the disk.
+    pub begun: Mutex<BTreeSet<TurnId>>,
     /// What was spent and is not written yet.
     pub spent: Unwritten,
     /// By which others can tell whether this program still runs.
@@ -186,6 +188,7 @@ impl Workbench {
             servers: Mutex::default(),
             meanings: super::meaning::Meanings::default(),
             opened: super::peek::Opened::default(),
+            begun: Mutex::default(),
             spent,
             running,
             lock: Mutex::default(),

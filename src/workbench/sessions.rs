@@ -165,21 +165,26 @@ impl Workbench {
         })
     }
 
-    /// Deletes a conversation: into the bin, from which [`Workbench::restore_conversation`] brings it back, or for ever.
-    pub fn delete_conversation(&self, session: &SessionId, for_ever: bool) -> Result<(), SessionError> {
+    /// Deletes a conversation: into the bin, from which [`Workbench::restore_conversation`] brings it back, or for ever. Returns the id that it had or has in
+    /// the bin. An answer that is still to come goes where the conversation went.
+    pub fn delete_conversation(
+        &self,
+        session: &SessionId,
+        for_ever: bool,
+    ) -> Result<SessionId, SessionError> {
         let deleted = if for_ever {
-            sessions::delete_for_ever(self.root(), session)
+            sessions::delete_for_ever(self.root(), session).map(|()| session.clone())
         } else {
             sessions::delete(self.root(), session)
         };
         deleted.map_err(SessionError::io(format!("the conversation {session} can't be deleted")))
     }
 
-    /// Brings a deleted conversation back.
+    /// Brings a deleted conversation back; where another one has its id by now, with a new one.
     pub fn restore_conversation(&self, session: &SessionId) -> Result<Summary, SessionError> {
-        sessions::restore(self.root(), session)
+        let restored = sessions::restore(self.root(), session)
             .map_err(SessionError::io(format!("the conversation {session} can't be brought back")))?;
-        self.conversation(session)
+        self.conversation(&restored)
     }
 
     /// Writes a conversation to a file, which must not be there yet unless `over` says so.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::book::Folders;
 use super::server::{Reply, Server};
-use super::{always, error};
+use super::{always, error, replies};
 
 /// A server whose model takes no tools.
 fn toolless() -> Server {
@@ -218,4 +218,20 @@ fn an_answer_without_a_word_is_not_a_blank_line() {
     let server = always(|| Reply::Say(""));
     let ran = folders.run_at(&server.base, &["ask", "What now?"]).ok();
     assert_eq!(ran.out, "[The server gave no words.]\n");
+}
+
+#[test]
+fn a_retry_without_a_word_costs_no_answer() {
+    let folders = Folders::new();
+    let server = replies(vec![Reply::Say("She keeps the lamp."), Reply::Say(""), Reply::Say("So it is.")]);
+    let ask = |question: &str, options: &[&str]| {
+        folders.run_at(&server.base, &[&["ask", question, "--json"], options].concat()).ok().json()
+    };
+    let session = ask("Who keeps it?", &[])["session"].as_str().unwrap().to_owned();
+    let again = ask("Who keeps it?", &["--session", &session, "--replace-last"]);
+    assert_eq!(again["answer"], "[The server gave no words.]");
+    ask("And now?", &["--session", &session]);
+    let shown = folders.run(&["sessions", "show", &session]).ok().out;
+    assert!(shown.contains("She keeps the lamp."), "{shown}");
+    assert_eq!(server.received()[2].body["previous_response_id"], "resp_0", "the server goes on from it");
 }

@@ -311,6 +311,26 @@ async fn a_withdrawn_answer_stands_where_asking_again_fails_and_that_is_told() {
 }
 
 #[tokio::test]
+async fn where_the_budget_refuses_to_ask_again_nobody_is_told_that_it_was_asked() {
+    struct Once(Mutex<bool>);
+    impl Purse for Once {
+        fn allow(&self, _: &Request, _: &dyn Fn() -> u64) -> Result<(), Failure> {
+            let is_second = std::mem::replace(&mut *self.0.lock().unwrap(), true);
+            if is_second { Err(failure()) } else { Ok(()) }
+        }
+    }
+    let provider = Arc::new(Scripted::new([said([text("She is a pirate."), finished()])]));
+    let setup = setup(provider.clone(), "Who is Mira Okafor?");
+    let setup = TurnSetup { purse: Arc::new(Once(Mutex::new(false))), ..setup };
+    let (events, ended) = finish(start(setup)).await;
+    assert_eq!(provider.requests().len(), 1);
+    assert!(ended.turn.answer.starts_with("She is a pirate."));
+    let told = || events.iter().chain(&ended.turn.notices);
+    assert!(told().any(|words| words.ends_with("that first answer stands.")), "{events:?}");
+    assert!(!told().any(|words| words.contains("asked again")), "{events:?} {:?}", ended.turn.notices);
+}
+
+#[tokio::test]
 async fn a_turn_tells_everything_in_order() {
     let provider = scripted([
         said([

@@ -1,8 +1,8 @@
 //! The body of a request: a pure function of what is asked and of what the server takes.
 //!
 //! Sides take turns, the outputs of all calls of a message are one message, no text is empty, and what the model thought within the turn
-//! goes back untouched, signature included. Thinking is asked for only where that is allowed: not with a tool that must be called, and not
-//! in the middle of a turn that began without.
+//! goes back untouched and in its place, signature included: what stands between thoughts stays there. Thinking is asked for only where
+//! that is allowed: not with a tool that must be called, and not in the middle of a turn that began without.
 
 use serde_json::{Map, Value, json};
 
@@ -52,7 +52,7 @@ pub fn body(request: &Request, can: &Abilities) -> Value {
     }
     put("service_tier", tier(options, can));
     put("stream", Some(true.into()));
-    Value::Object(body)
+    can.without_refused(Value::Object(body))
 }
 
 fn tool(tool: &Value) -> Value {
@@ -105,7 +105,9 @@ fn tier(options: &Options, can: &Abilities) -> Option<Value> {
 fn may_think(messages: &[Message<'_>], request: &Request) -> bool {
     let called = request.items.iter().skip(request.question).any(|i| matches!(i, Item::Call { .. }));
     let last = messages.iter().rev().find_map(|message| match message {
-        Message::Model { calls, raw, .. } if !calls.is_empty() => Some(!raw.is_empty()),
+        Message::Model { calls, raw, .. } if !calls.is_empty() => {
+            Some(raw.first().is_some_and(|b| is_thought(b)))
+        }
         _ => None,
     });
     !called || last.unwrap_or(true)
@@ -117,11 +119,7 @@ fn in_turns(messages: Vec<Message<'_>>) -> Vec<Value> {
     for message in messages {
         let (role, blocks): (_, Vec<Value>) = match message {
             Message::User(text) => ("user", vec![json!({ "type": "text", "text": text })]),
-            Message::Model { words, calls, raw } => {
-                let thoughts = raw.into_iter().cloned();
-                let words = (!words.trim().is_empty()).then(|| json!({ "type": "text", "text": words }));
-                ("assistant", thoughts.chain(words).chain(calls.into_iter().map(call)).collect())
-            }
+            Message::Model { words, calls, raw } => ("assistant", said_by_the_model(&words, &calls, &raw)),
             Message::Output { call_id, output, .. } => {
                 ("user", vec![json!({ "type": "tool_result", "tool_use_id": call_id, "content": output })])
             }
@@ -135,9 +133,44 @@ fn in_turns(messages: Vec<Message<'_>>) -> Vec<Value> {
     turns.map(|(role, content)| json!({ "role": role, "content": content })).collect()
 }
 
-fn call((id, name, arguments): (&CallId, &str, &str)) -> Value {
+/// A call, as it is known here.
+type OfCall<'a> = (&'a CallId, &'a str, &'a str);
+
+/// The blocks of a message of the model: as they came where all its calls are among them, else its thoughts and then what is known in plain words.
+fn said_by_the_model(words: &str, calls: &[OfCall<'_>], raw: &[&Value]) -> Vec<Value> {
+    let came = raw.iter().filter(|block| is(block, "tool_use")).count();
+    if came == 0 || came != calls.len() {
+        let thoughts = raw.iter().filter(|block| is_thought(block)).map(|block| Value::clone(block));
+        let words = (!words.trim().is_empty()).then(|| json!({ "type": "text", "text": words }));
+        return thoughts.chain(words).chain(calls.iter().map(|of| call(json!({}), *of))).collect();
+    }
+    let mut calls = calls.iter();
+    let blank =
+        |block: &Value| block.get("text").and_then(Value::as_str).is_some_and(|text| text.trim().is_empty());
+    let blocks = raw.iter().filter(|block| !(is(block, "text") && blank(block)));
+    let as_known = |block: &&Value| {
+        let of = if is(block, "tool_use") { calls.next() } else { None };
+        of.map_or_else(|| Value::clone(block), |of| call(Value::clone(block), *of))
+    };
+    blocks.map(as_known).collect()
+}
+
+/// A call in its block, under the name, the id and with the input that it has here: its result comes under that id.
+fn call(mut block: Value, (id, name, arguments): OfCall<'_>) -> Value {
     let input = serde_json::from_str::<Value>(arguments).ok().filter(Value::is_object);
-    json!({ "type": "tool_use", "id": id, "name": name, "input": input.unwrap_or_else(|| json!({})) })
+    block["type"] = "tool_use".into();
+    block["id"] = id.as_str().into();
+    block["name"] = name.into();
+    block["input"] = input.unwrap_or_else(|| json!({}));
+    block
+}
+
+fn is_thought(block: &Value) -> bool {
+    is(block, "thinking") || is(block, "redacted_thinking")
+}
+
+fn is(block: &Value, kind: &str) -> bool {
+    block.get("type").and_then(Value::as_str) == Some(kind)
 }
 
 #[cfg(test)]
@@ -210,6 +243,43 @@ mod tests {
                 "stream": true,
             })
         );
+    }
+
+    #[test]
+    fn blocks_between_thoughts_go_back_where_they_stood_and_to_no_other_server() {
+        let of = |n: u8| json!({ "type": "thinking", "thinking": "hm", "signature": format!("sig {n}") });
+        let words = json!({ "type": "text", "text": "Let me see.", "citations": [] });
+        let used = |id: &str| json!({ "type": "tool_use", "id": id, "name": "look", "input": { "a": 1 } });
+        let blocks = [of(0), words.clone(), of(1), json!({ "type": "text", "text": "" }), used("call.1")];
+        let mut items = turn();
+        items.splice(2..4, blocks.iter().map(|block| Item::Raw(raw::wrap(Protocol::Anthropic, block))));
+        let mut asked = request(items);
+        asked.options.reasoning_effort = Some("low".into());
+        let sent = |asked: &Request| body(asked, &can())["messages"][1]["content"].clone();
+        assert_eq!(sent(&asked), json!([of(0), words, of(1), used("call_1")]));
+        assert!(body(&asked, &can()).get("thinking").is_some());
+        // A call of which no block came, and one that is not sent.
+        asked
+            .items
+            .insert(8, Item::Call { call_id: CallId::new("b"), name: "look".into(), arguments: "{}".into() });
+        asked.items.push(Item::Output {
+            call_id: CallId::new("b"),
+            name: "look".into(),
+            output: "[]".into(),
+        });
+        let kinds = |content: &Value| -> Vec<String> {
+            content
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|block| block["type"].as_str().unwrap().to_owned())
+                .collect()
+        };
+        assert_eq!(kinds(&sent(&asked)), ["thinking", "thinking", "text", "tool_use", "tool_use"]);
+        asked.tools.clear();
+        assert_eq!(kinds(&sent(&asked)), ["thinking", "thinking", "text"]);
+        let elsewhere = Protocol::Chat.wire().body(&asked, &can()).to_string();
+        assert!(elsewhere.contains("Let me see.") && !elsewhere.contains("sig 0"), "{elsewhere}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Hears the events of a Messages stream.
 //!
 //! A block counts once it has stopped, and a call once the answer has: only the reason to stop says whether its input was cut, and then it is never given
-//! out. Thoughts are kept for sending back only whole, with their signature. A stream without `message_stop` is no answer, unless its stop reason had come.
+//! out. Thoughts are kept for sending back only whole, with their signature; where calls follow, every block is, in its place. A stream without `message_stop` is no answer, unless its stop reason had come.
 
 use std::collections::BTreeMap;
 
@@ -23,26 +23,64 @@ pub struct Blocks {
     offered: Offered,
     voice: Voice,
     open: BTreeMap<u64, Block>,
-    calls: Vec<Call>,
+    /// The blocks that have stopped, in order.
+    stopped: Vec<Stopped>,
     usage: Usage,
     tier: Option<String>,
-    stopped: Option<String>,
+    /// The reason to stop.
+    reason: Option<String>,
 }
 
+/// A block that is arriving, as far as it has.
 #[derive(Debug)]
 enum Block {
-    Text,
+    Text(Value),
     Thinking(Value),
     Call(Call),
-    Search(String),
-    Other,
+    Search(Input, Value),
+    /// It comes whole. `Null`: more of it came, which nobody here understands.
+    Other(Value),
+}
+
+/// A block that has stopped.
+#[derive(Debug)]
+enum Stopped {
+    Thinking(Value),
+    Call(Call),
+    /// Words, and what the server itself did.
+    Other(Value),
 }
 
 #[derive(Debug)]
 struct Call {
     id: CallId,
     name: String,
-    input: String,
+    input: Input,
+    raw: Value,
+}
+
+/// The input of a call. Some servers give it whole with the beginning of its block, and then once more in pieces.
+#[derive(Debug, Default)]
+struct Input {
+    given: String,
+    pieces: String,
+}
+
+impl Input {
+    fn of(block: &Value) -> Self {
+        let whole = block.get("input").filter(|i| i.as_object().is_some_and(|o| !o.is_empty()));
+        Self { given: whole.map(ToString::to_string).unwrap_or_default(), pieces: String::new() }
+    }
+
+    fn text(&self) -> &str {
+        let text = if self.pieces.trim().is_empty() { &self.given } else { &self.pieces };
+        if text.trim().is_empty() { "{}" } else { text }
+    }
+
+    /// Whether anything of it has come.
+    fn has_begun(&self) -> bool {
+        !self.given.is_empty() || !self.pieces.trim().is_empty()
+    }
 }
 
 impl Blocks {
@@ -53,10 +91,10 @@ impl Blocks {
             offered: Offered::in_request(request),
             voice: Voice::new(request),
             open: BTreeMap::new(),
-            calls: vec![],
+            stopped: vec![],
             usage: Usage::default(),
             tier: None,
-            stopped: None,
+            reason: None,
         }
     }
 
@@ -81,7 +119,7 @@ impl Blocks {
             }
             "message_delta" => {
                 if let Some(reason) = event.get("delta").and_then(|d| str_of(d, "stop_reason")) {
-                    self.stopped = Some(reason.to_owned());
+                    self.reason = Some(reason.to_owned());
                 }
                 self.usage(event.get("usage").unwrap_or(&Value::Null));
             }
@@ -119,12 +157,10 @@ impl Blocks {
     }
 
     fn block_start(&mut self, index: u64, block: &Value) {
-        let whole = block.get("input").filter(|i| i.as_object().is_some_and(|o| !o.is_empty()));
-        let input = whole.map(ToString::to_string).unwrap_or_default();
         let block = match str_of(block, "type") {
             Some("text") => {
                 self.say(str_of(block, "text").unwrap_or_default());
-                Block::Text
+                Block::Text(block.clone())
             }
             Some("thinking" | "redacted_thinking") => {
                 self.voice.think(&mut self.events);
@@ -136,16 +172,16 @@ impl Blocks {
                 let name = self.offered.clean(str_of(block, "name").unwrap_or_default());
                 let call_id = CallId::new(id);
                 self.events.push(Event::CallStarted { call_id: call_id.clone(), name: name.clone() });
-                Block::Call(Call { id: call_id, name, input })
+                Block::Call(Call { id: call_id, name, input: Input::of(block), raw: block.clone() })
             }
-            Some("server_tool_use") => Block::Search(input),
-            _ => Block::Other,
+            Some("server_tool_use") => Block::Search(Input::of(block), block.clone()),
+            _ => Block::Other(block.clone()),
         };
         self.open.insert(index, block);
     }
 
     fn block_delta(&mut self, index: u64, delta: &Value) {
-        let words = str_of(delta, "text").map(str::to_owned);
+        let piece = || str_of(delta, "partial_json").filter(|p| !p.is_empty());
         match (self.open.get_mut(&index), str_of(delta, "type")) {
             (Some(Block::Thinking(thought)), Some("thinking_delta")) => {
                 append(thought, delta, "thinking");
@@ -153,54 +189,87 @@ impl Blocks {
             }
             (Some(Block::Thinking(thought)), Some("signature_delta")) => append(thought, delta, "signature"),
             (Some(Block::Call(Call { id, input, .. })), Some("input_json_delta")) => {
-                if let Some(piece) = str_of(delta, "partial_json").filter(|p| !p.is_empty()) {
-                    input.push_str(piece);
+                if let Some(piece) = piece() {
+                    input.pieces.push_str(piece);
                     let delta = piece.to_owned();
                     self.events.push(Event::CallArguments { call_id: id.clone(), delta });
                 }
             }
-            (Some(Block::Search(query)), Some("input_json_delta")) => {
-                query.push_str(str_of(delta, "partial_json").unwrap_or_default());
+            (Some(Block::Search(input, _)), Some("input_json_delta")) => {
+                input.pieces.push_str(piece().unwrap_or_default());
             }
-            (_, Some("text_delta")) => self.say(&words.unwrap_or_default()),
+            (Some(Block::Text(text)), Some("citations_delta")) => {
+                let citation = delta.get("citation").cloned().unwrap_or_default();
+                match text.get_mut("citations") {
+                    Some(Value::Array(citations)) => citations.push(citation),
+                    _ => text["citations"] = Value::Array(vec![citation]),
+                }
+            }
+            (block, Some("text_delta")) => {
+                if let Some(Block::Text(text)) = block {
+                    append(text, delta, "text");
+                }
+                self.say(str_of(delta, "text").unwrap_or_default());
+            }
+            (Some(Block::Other(block)), _) => *block = Value::Null,
             _ => {}
         }
     }
 
     fn block_stop(&mut self, block: Block) {
-        match block {
+        let stopped = match block {
             Block::Thinking(thought) => {
                 self.voice.end_thought();
-                self.events.push(Event::Item(raw::wrap(Protocol::Anthropic, &thought)));
+                Stopped::Thinking(thought)
             }
-            Block::Call(call) => self.calls.push(call),
-            Block::Search(input) => {
-                let input = serde_json::from_str::<Value>(&input).unwrap_or_default();
-                let query = str_of(&input, "query").unwrap_or_default().to_owned();
+            Block::Call(call) => Stopped::Call(call),
+            Block::Search(input, mut raw) => {
+                raw["input"] = serde_json::from_str(input.text()).unwrap_or_default();
+                let query = str_of(&raw["input"], "query").unwrap_or_default().to_owned();
                 self.events.push(Event::WebSearch { query });
+                Stopped::Other(raw)
             }
-            Block::Text => self.voice.end_part(&mut self.events),
-            Block::Other => {}
-        }
+            Block::Text(text) => {
+                self.voice.end_part(&mut self.events);
+                Stopped::Other(text)
+            }
+            Block::Other(block) => Stopped::Other(block),
+        };
+        self.stopped.push(stopped);
     }
 
     fn say(&mut self, words: &str) {
         self.voice.words(words, &mut self.events);
     }
 
-    /// Gives out the calls. `cut`: the answer was cut off, so that what is no whole object was cut, too; else it is the model's own mistake, and the tool
-    /// says so.
+    /// Gives out the calls, and what goes back with their results: all blocks in their order. Of an answer without calls, or one that was cut, that is the
+    /// thoughts alone. `cut`: the answer was cut off, so that what is no whole object was cut, too; else it is the model's own mistake, and the tool says so.
     fn give_calls(&mut self, cut: bool) {
-        let (calls, written) = (std::mem::take(&mut self.calls), self.voice.written());
-        if calls.is_empty() {
-            self.events.extend(written);
-        }
-        for Call { id: call_id, name, input } in calls {
-            if cut && !is_object(&input) {
-                continue;
+        let (stopped, written) = (std::mem::take(&mut self.stopped), self.voice.written());
+        let called = stopped.iter().any(|block| matches!(block, Stopped::Call(_)));
+        let item = |block: &Value| Event::Item(raw::wrap(Protocol::Anthropic, block));
+        for block in stopped {
+            match block {
+                Stopped::Thinking(thought) => self.events.push(item(&thought)),
+                Stopped::Call(Call { input, .. })
+                    if cut && !(input.has_begun() && is_object(input.text())) => {}
+                Stopped::Call(Call { id: call_id, name, input, mut raw }) => {
+                    let arguments = input.text().to_owned();
+                    if !cut {
+                        raw["input"] = serde_json::from_str(&arguments).unwrap_or_default();
+                        self.events.push(item(&raw));
+                    }
+                    self.events.push(Event::Call { call_id, name, arguments });
+                }
+                Stopped::Other(block) => {
+                    if called && !cut && !block.is_null() {
+                        self.events.push(item(&block));
+                    }
+                }
             }
-            let arguments = if input.trim().is_empty() { "{}".to_owned() } else { input };
-            self.events.push(Event::Call { call_id, name, arguments });
+        }
+        if !called {
+            self.events.extend(written);
         }
     }
 
@@ -209,7 +278,7 @@ impl Blocks {
         if let Some(tier) = self.tier.take() {
             self.events.push(Event::Tier(tier));
         }
-        let truncated = match self.stopped.as_deref() {
+        let truncated = match self.reason.as_deref() {
             Some("max_tokens") => Some("max_tokens".to_owned()),
             Some("model_context_window_exceeded") => Some("the context is full".to_owned()),
             Some("refusal") => Some("the model declined to go on".to_owned()),
@@ -243,13 +312,19 @@ impl Reader for Blocks {
                 self.block_stop(block);
             }
         }
-        self.stopped = str_of(message, "stop_reason").map(str::to_owned);
+        self.reason = str_of(message, "stop_reason").map(str::to_owned);
         let progress = self.finish();
         self.told(progress)
     }
 
+    fn used(&self) -> Usage {
+        // What the answer has by now is told at its end; before, it is a token or two.
+        let output_tokens = self.usage.output_tokens.filter(|_| self.reason.is_some());
+        Usage { output_tokens, ..self.usage }
+    }
+
     fn end(&mut self) -> Heard {
-        let progress = if self.stopped.is_some() { self.finish() } else { Progress::Going };
+        let progress = if self.reason.is_some() { self.finish() } else { Progress::Going };
         self.told(progress)
     }
 }
@@ -330,6 +405,72 @@ mod tests {
         ]
     }
 
+    fn item(block: &Value) -> Event {
+        Event::Item(raw::wrap(Protocol::Anthropic, block))
+    }
+
+    #[test]
+    fn what_comes_before_calls_is_kept_in_its_order_searches_and_citations_too() {
+        let thought =
+            |n: u8| json!({ "type": "thinking", "thinking": "hm", "signature": format!("sig {n}") });
+        let search = json!({ "type": "server_tool_use", "id": "s", "name": "web_search", "input": {} });
+        let found = json!({ "type": "web_search_tool_result", "tool_use_id": "s", "content": [{ "encrypted_content": "e" }] });
+        let cited = json!({ "type": "web_search_result_location", "encrypted_index": "i" });
+        let call = json!({ "type": "tool_use", "id": "t", "name": "look", "input": { "a": 1 } });
+        let mut events = vec![
+            begin(),
+            start(0, thought(0)),
+            stop(0),
+            start(1, search),
+            delta(1, json!({ "type": "input_json_delta", "partial_json": "{\"query\":\"gulls\"}" })),
+            stop(1),
+            start(2, found.clone()),
+            stop(2),
+            start(3, thought(1)),
+            stop(3),
+            start(4, json!({ "type": "text", "text": "", "citations": null })),
+            delta(4, json!({ "type": "text_delta", "text": "Gulls." })),
+            delta(4, json!({ "type": "citations_delta", "citation": cited })),
+            stop(4),
+            start(5, call.clone()),
+            stop(5),
+        ];
+        let kept = |events: &[Value]| -> Vec<Event> {
+            heard(events).0.into_iter().filter(|e| matches!(e, Event::Item(_))).collect()
+        };
+        let answer: Vec<Value> = events[..14].iter().cloned().chain(end("end_turn")).collect();
+        assert_eq!(kept(&answer), [item(&thought(0)), item(&thought(1))], "nothing goes back but to calls");
+        events.extend(end("tool_use"));
+        let search = json!({ "type": "server_tool_use", "id": "s", "name": "web_search", "input": { "query": "gulls" } });
+        let words = json!({ "type": "text", "text": "Gulls.", "citations": [cited] });
+        assert_eq!(kept(&events), [thought(0), search, found, thought(1), words, call].each_ref().map(item));
+    }
+
+    #[test]
+    fn an_input_that_is_given_whole_and_in_pieces_too_counts_once() {
+        let call = json!({ "type": "tool_use", "id": "t", "name": "look", "input": { "query": "Mira" } });
+        let piece = |text: &str| delta(0, json!({ "type": "input_json_delta", "partial_json": text }));
+        for pieces in [
+            vec![piece("{\"query\":\"Mira\"}")],
+            vec![piece("{\"query\":"), piece("\"Mira\"}")],
+            vec![piece(" ")],
+            vec![],
+        ] {
+            let events: Vec<Value> = [begin(), start(0, call.clone())]
+                .into_iter()
+                .chain(pieces)
+                .chain([stop(0)])
+                .chain(end("tool_use"))
+                .collect();
+            let (heard, _) = heard(&events);
+            let arguments = heard.iter().find_map(|e| match e {
+                Event::Call { arguments, .. } => Some(arguments.as_str()),
+                _ => None,
+            });
+            assert_eq!(arguments, Some("{\"query\":\"Mira\"}"), "{events:?}");
+        }
+    }
+
     #[test]
     fn thoughts_words_and_calls_are_heard_block_by_block() {
         let mut events = vec![
@@ -360,12 +501,14 @@ mod tests {
                 Event::Reasoning,
                 Event::Thought("h".into()),
                 Event::Thought("m".into()),
-                Event::Item(raw::wrap(Protocol::Anthropic, &thought)),
                 Event::Text("Let me see.".into()),
                 Event::CallStarted { call_id: call_id.clone(), name: "look".into() },
                 Event::CallArguments { call_id: call_id.clone(), delta: "{\"a\"".into() },
                 Event::CallArguments { call_id: call_id.clone(), delta: ":1}".into() },
                 Event::Tier("standard".into()),
+                item(&thought),
+                item(&json!({ "type": "text", "text": "Let me see." })),
+                item(&json!({ "type": "tool_use", "id": "toolu_1", "name": "look", "input": { "a": 1 } })),
                 Event::Call { call_id, name: "look".into(), arguments: "{\"a\":1}".into() },
                 Event::Finished {
                     usage: Usage {

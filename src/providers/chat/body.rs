@@ -2,7 +2,7 @@
 //!
 //! Never sends `temperature` (reasoning models refuse it), never a field that the request leaves open or the server is not known to
 //! take. Every call in it has its output and every output its call; messages of one side that follow each other are one, since the
-//! templates of many models want them to take turns.
+//! templates of many models want them to take turns. For the same reason words of the program stand where a turn ended on an output.
 
 use std::collections::HashSet;
 
@@ -14,6 +14,9 @@ use crate::providers::call_ids::distinct;
 use crate::providers::speech::is_object;
 use crate::providers::wire::Protocol;
 use crate::providers::{Item, Request, ToolChoice, raw};
+
+/// What stands for the answer of a turn that was stopped, or fell silent, after its tools had answered: some servers refuse a question right after an output.
+const NO_ANSWER: &str = "[No answer was given here.]";
 
 /// Builds the body.
 pub fn body(request: &Request, can: &Abilities) -> Value {
@@ -37,7 +40,7 @@ pub fn body(request: &Request, can: &Abilities) -> Value {
     put("service_tier", can.tier(options.service_tier.as_deref()).map(Into::into));
     put("stream", Some(true.into()));
     put("stream_options", can.usage_option.then(|| json!({ "include_usage": true })));
-    Value::Object(body)
+    can.without_refused(Value::Object(body))
 }
 
 /// A tool, nested under `function`.
@@ -104,7 +107,7 @@ pub enum Message<'a> {
 
 /// Gathers items into messages. Calls without an output and outputs without a call are left out, and all of them where no tools are on offer:
 /// servers refuse them then. Raw items are kept of `wire` alone, and only of the turn that is running: of what follows the `question`. Ids are
-/// taken to be unique ([`distinct`]).
+/// taken to be unique ([`distinct`]). Between an output and the next question there is always a message of the model.
 pub fn said<'a>(items: &'a [Item], question: usize, wire: Protocol, tools: bool) -> Vec<Message<'a>> {
     let called: HashSet<&CallId> = items
         .iter()
@@ -156,7 +159,18 @@ pub fn said<'a>(items: &'a [Item], question: usize, wire: Protocol, tools: bool)
         Message::Model { words, calls, .. } => !words.trim().is_empty() || !calls.is_empty(),
         Message::User(_) | Message::Output { .. } => true,
     });
-    messages
+    answered_before_each_question(messages)
+}
+
+fn answered_before_each_question(messages: Vec<Message<'_>>) -> Vec<Message<'_>> {
+    let mut all: Vec<Message<'_>> = Vec::with_capacity(messages.len());
+    for message in messages {
+        if matches!((all.last(), &message), (Some(Message::Output { .. }), Message::User(_))) {
+            all.push(Message::Model { words: NO_ANSWER.to_owned(), calls: vec![], raw: vec![] });
+        }
+        all.push(message);
+    }
+    all
 }
 
 type OfModel<'m, 'a> = (&'m mut String, &'m mut Vec<(&'a CallId, &'a str, &'a str)>, &'m mut Vec<&'a Value>);
@@ -179,13 +193,20 @@ fn messages(request: &Request, can: &Abilities) -> Vec<Value> {
         messages.push(json!({ "role": "system", "content": request.instructions }));
     }
     let items = distinct(request, can.call_ids);
+    let running = items.get(request.question..).unwrap_or_default();
+    let is_running =
+        |id: &CallId| running.iter().any(|i| matches!(i, Item::Call { call_id, .. } if call_id == id));
     messages.extend(said(&items, request.question, Protocol::Chat, tools).into_iter().map(|message| {
         match message {
             Message::User(text) => json!({ "role": "user", "content": text }),
             Message::Model { words, calls, raw } => {
                 let content = if words.is_empty() { Value::Null } else { words.into() };
                 let mut message = json!({ "role": "assistant", "content": content });
-                if !calls.is_empty() {
+                if let Some((id, ..)) = calls.first() {
+                    // A server that wants thoughts back wants the field with every call of this turn, also where there were none.
+                    if can.echo_reasoning && is_running(id) {
+                        message["reasoning_content"] = "".into();
+                    }
                     message["tool_calls"] = calls.into_iter().map(call).collect();
                     for (field, wanted) in
                         [("reasoning_content", can.echo_reasoning), ("reasoning_details", can.echo_details)]
@@ -349,6 +370,56 @@ mod tests {
         let echo = body(&asked, &Abilities { echo_reasoning: true, ..Abilities::default() });
         assert_eq!(echo["messages"][6]["reasoning_content"], "new");
         assert!(!echo.to_string().contains("old"));
+    }
+
+    #[test]
+    fn calls_without_thoughts_have_an_empty_one_where_the_server_wants_them_back() {
+        let thought = Item::Raw(raw::wrap(Protocol::Chat, &json!({ "reasoning_content": "hm" })));
+        let items = vec![
+            Item::Author("One?".into()),
+            call_item("c-1", "{}"),
+            output("c-1"),
+            Item::Persona("Yes.".into()),
+            Item::Author("Two?".into()),
+            thought,
+            call_item("c-2", "{}"),
+            output("c-2"),
+            call_item("forced-1", "{}"),
+            output("forced-1"),
+            Item::Persona("Hm.".into()),
+        ];
+        let asked = request(items);
+        let echo = body(&asked, &Abilities { echo_reasoning: true, ..Abilities::default() });
+        let thoughts: Vec<Option<&str>> = echo["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|message| message["role"] == "assistant")
+            .map(|message| message.get("reasoning_content").and_then(Value::as_str))
+            .collect();
+        assert_eq!(thoughts, [None, None, Some("hm"), Some(""), None]);
+        assert!(!body(&asked, &Abilities::default()).to_string().contains("reasoning_content"));
+    }
+
+    #[test]
+    fn a_turn_that_was_stopped_at_its_tools_leaves_a_conversation_in_which_sides_take_turns() {
+        let stopped = |id: &str| {
+            let said = Item::Persona("Let me look.".into());
+            [Item::Author("One?".into()), said, call_item(id, "{}"), output(id)]
+        };
+        let items = [&stopped("c-1")[..], &[Item::Context("Open.".into())], &stopped("c-2")[..]].concat();
+        let asked = request(items);
+        let body = body(&asked, &Abilities::default());
+        let messages = body["messages"].as_array().unwrap();
+        let roles: Vec<_> = messages.iter().map(|m| m["role"].as_str().unwrap()).collect();
+        let turn = ["user", "assistant", "tool"];
+        assert_eq!(roles, [&["system"][..], &turn, &["assistant"], &turn].concat());
+        assert_eq!(messages[4], json!({ "role": "assistant", "content": "[No answer was given here.]" }));
+        let without = super::body(&Request { tools: vec![], ..asked }, &Abilities::default());
+        assert!(
+            !without.to_string().contains("[No answer"),
+            "without tools the words before them are the answer"
+        );
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! The calls of one answer, put together from fragments by servers that agree neither on ids nor on indexes.
 //!
 //! A fragment belongs to the call with its id; else to the one that its index was last bound to; else to the latest; and never to one that was over before.
-//! No two calls have the same id here, whatever the server says. A call that was cut is never given out. What a server calls a tool is cleaned to the name of one on offer where that is certain.
+//! No two calls have the same id here, whatever the server says. Several objects in a row are several calls of one tool that ran into one: an empty one before
+//! another is only how a server begins, and the same again is no call of its own. A call that was cut is never given out. What a server calls a tool is cleaned to the name of one on offer where that is certain.
 
+use std::collections::HashSet;
+
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::domain::ids::CallId;
@@ -64,8 +68,6 @@ struct Open {
     call_id: CallId,
     name: String,
     arguments: String,
-    /// Its name came again after whole arguments: what follows may be another call of the same tool.
-    named_again: bool,
 }
 
 impl Calls {
@@ -103,31 +105,15 @@ impl Calls {
         let call_id = self.unused(id);
         let id = id.map(str::to_owned);
         let (name, arguments) = (String::new(), String::new());
-        self.open.push(Open { id, call_id, name, arguments, named_again: false });
+        self.open.push(Open { id, call_id, name, arguments });
         self.open.len() - 1
     }
 
     fn unused(&self, id: Option<&str>) -> CallId {
-        let Some(id) = id else { return CallId::new(format!("call_{}", ulid::Ulid::generate())) };
-        let copies = (2..).map(|copy| format!("{id}-{copy}"));
-        let mut names = std::iter::once(id.to_owned()).chain(copies).map(CallId::new);
-        let unused = names.find(|name| self.open.iter().all(|call| call.call_id != *name));
-        unused.unwrap_or_else(|| CallId::new(id))
+        unused(id, |id| self.open.iter().any(|call| call.call_id == *id))
     }
 
-    fn fill(
-        &mut self,
-        mut at: usize,
-        fragment: Fragment<'_>,
-        mut name: Option<String>,
-        out: &mut Vec<Event>,
-    ) {
-        if self.open[at].begins_anew(&fragment) {
-            name = name.or_else(|| Some(self.open[at].name.clone()));
-            at = self.begin(self.open[at].id.clone().as_deref());
-        } else if name.is_some() && is_object(&self.open[at].arguments) {
-            self.open[at].named_again = true;
-        }
+    fn fill(&mut self, at: usize, fragment: Fragment<'_>, name: Option<String>, out: &mut Vec<Event>) {
         if let Some(index) = fragment.index {
             self.bound.retain(|(bound, _)| *bound != index);
             self.bound.push((index, at));
@@ -202,6 +188,7 @@ impl Calls {
             call.id.is_some() && call.arguments.trim().is_empty() && all.iter().any(is_tail)
         };
         let heads: Vec<bool> = all.iter().map(is_head).collect();
+        let mut ids: HashSet<CallId> = all.iter().map(|call| call.call_id.clone()).collect();
         for (mut call, _) in all.into_iter().zip(heads).filter(|(_, is_head)| !is_head) {
             if call.arguments.trim().is_empty() && last != Last::Cut {
                 "{}".clone_into(&mut call.arguments);
@@ -211,10 +198,15 @@ impl Calls {
             {
                 call.arguments = inner;
             }
-            if last != Last::Whole && !is_object(&call.arguments) {
-                continue;
+            for (at, arguments) in in_a_row(&call.arguments, last).into_iter().enumerate() {
+                let (mut call_id, name) = (call.call_id.clone(), call.name.clone());
+                if at > 0 {
+                    call_id = unused(call.id.as_deref(), |id| ids.contains(id));
+                    ids.insert(call_id.clone());
+                    out.push(Event::CallStarted { call_id: call_id.clone(), name: name.clone() });
+                }
+                out.push(Event::Call { call_id, name, arguments: arguments.to_owned() });
             }
-            out.push(Event::Call { call_id: call.call_id, name: call.name, arguments: call.arguments });
         }
     }
 }
@@ -240,12 +232,6 @@ impl Open {
     /// Whether a server calls both the same, id and tool.
     fn is_like(&self, other: &Self) -> bool {
         (&self.id, &self.name) == (&other.id, &other.name)
-    }
-
-    /// Whether a fragment opens other arguments than those that were whole when the name came again.
-    fn begins_anew(&self, fragment: &Fragment<'_>) -> bool {
-        let Some(Value::String(more)) = fragment.arguments else { return false };
-        self.named_again && more.trim_start().starts_with('{') && !same(more, &self.arguments)
     }
 
     /// Adds to the arguments; returns what was added.
@@ -275,6 +261,41 @@ impl Open {
             _ => None,
         }
     }
+}
+
+/// An id like the server's, or a new one, that is not taken.
+fn unused(id: Option<&str>, is_taken: impl Fn(&CallId) -> bool) -> CallId {
+    let Some(id) = id else { return CallId::new(format!("call_{}", ulid::Ulid::generate())) };
+    let copies = (2..).map(|copy| format!("{id}-{copy}"));
+    let mut names = std::iter::once(id.to_owned()).chain(copies).map(CallId::new);
+    names.find(|name| !is_taken(name)).unwrap_or_else(|| CallId::new(id))
+}
+
+/// The arguments of each call that these are: one, or several objects in a row. What is no object counts only where the model wrote it so.
+fn in_a_row(text: &str, last: Last) -> Vec<&str> {
+    let mut objects: Vec<&str> = vec![];
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    let mut start = 0;
+    while let Some(Ok(_)) = values.next() {
+        let Some(object) = text.get(start..values.byte_offset()).filter(|o| o.trim_start().starts_with('{'))
+        else {
+            break;
+        };
+        start = values.byte_offset();
+        if !objects.last().is_some_and(|before| same(before, object)) {
+            objects.push(object);
+        }
+    }
+    let is_all = text.get(start..).is_none_or(|rest| rest.trim().is_empty());
+    if !is_all && last == Last::Whole {
+        return vec![text];
+    }
+    if is_all && objects.len() == 1 {
+        return objects;
+    }
+    let is_empty = |object: &str| object.trim().strip_prefix('{').is_some_and(|o| o.trim_start() == "}");
+    objects.retain(|object| !is_empty(object));
+    objects
 }
 
 /// Whether two texts are the same JSON.
@@ -307,7 +328,8 @@ mod tests {
         }
         out.clear();
         calls.finish(last, &mut out);
-        let shown = out.into_iter().map(|event| match event {
+        let shown = out.into_iter().filter(|event| !matches!(event, Event::CallStarted { .. }));
+        let shown = shown.map(|event| match event {
             Event::Call { call_id, name, arguments } => {
                 let id = if call_id.as_str().starts_with("call_01") { "*" } else { call_id.as_str() };
                 format!("{id} {name} {arguments}")
@@ -485,6 +507,51 @@ mod tests {
                 vec!["call_0 look {\"x\":1}", "call_0-2 look {\"x\":2}"],
             ),
             (
+                "two calls of a tool that nothing tells apart but the name",
+                vec![
+                    json!([piece(N, N, s("look"), s("{\"x\":"))]),
+                    json!([piece(N, N, N, s("1}"))]),
+                    json!([piece(N, N, s("look"), s("{\"x\":"))]),
+                    json!([piece(N, N, N, s("2}"))]),
+                ],
+                vec!["* look {\"x\":1}", "* look {\"x\":2}"],
+            ),
+            (
+                "two calls of a tool with one id, where each piece opens an object",
+                vec![
+                    json!([piece(s("a"), 0.into(), s("look"), s("{\"x\":1}"))]),
+                    json!([piece(s("a"), 0.into(), N, s("{\"x\":"))]),
+                    json!([piece(N, 0.into(), N, s("2}"))]),
+                ],
+                vec!["a look {\"x\":1}", "a-2 look {\"x\":2}"],
+            ),
+            (
+                "a head with empty arguments, and then pieces",
+                vec![
+                    json!([piece(s("a"), 0.into(), s("look"), s("{}"))]),
+                    json!([piece(N, 0.into(), N, s("{\"x\":"))]),
+                    json!([piece(N, 0.into(), N, s("1}"))]),
+                ],
+                vec!["a look {\"x\":1}"],
+            ),
+            (
+                "a head with empty arguments, and then the whole",
+                vec![
+                    json!([piece(s("a"), 0.into(), s("look"), s("{}"))]),
+                    json!([piece(N, 0.into(), N, s("{\"x\":1}"))]),
+                ],
+                vec!["a look {\"x\":1}"],
+            ),
+            (
+                "the whole, and then again in pieces",
+                vec![
+                    json!([piece(s("a"), 0.into(), s("look"), s("{\"x\":1}"))]),
+                    json!([piece(N, 0.into(), N, s("{\"x\": "))]),
+                    json!([piece(N, 0.into(), N, s("1}"))]),
+                ],
+                vec!["a look {\"x\":1}"],
+            ),
+            (
                 "encoded twice",
                 vec![json!([piece(s("a"), 0.into(), s("look"), s("\"{\\\"x\\\":1}\""))])],
                 vec!["a look {\"x\":1}"],
@@ -508,6 +575,8 @@ mod tests {
         let open = [json!([piece("a".into(), 0.into(), "look".into(), "{\"x\":".into())])];
         assert!(calls(&open, Last::Cut).is_empty() && calls(&open, Last::Unsaid).is_empty());
         assert_eq!(calls(&open, Last::Whole), ["a look {\"x\":"]);
+        let head = [json!([piece("a".into(), 0.into(), "look".into(), "{}{\"x\":".into())])];
+        assert!(calls(&head, Last::Cut).is_empty(), "an empty head is not what was asked for");
         let begun = [json!([piece("a".into(), 0.into(), "look".into(), "".into())])];
         assert!(calls(&begun, Last::Cut).is_empty());
         assert_eq!(calls(&begun, Last::Unsaid), ["a look {}"], "an end without a reason is one");

@@ -23,10 +23,18 @@ pub struct Chunks {
     /// Any chunk of an answer has come.
     heard: bool,
     ended: bool,
+    in_pieces: Brought,
     /// What was thought, where the server wants it back.
     thoughts: Option<String>,
     /// The same in parts.
     details: Option<Details>,
+}
+
+/// What has come in pieces: a whole message brings the same again.
+#[derive(Debug, Default)]
+struct Brought {
+    words: bool,
+    thoughts: bool,
 }
 
 impl Chunks {
@@ -37,6 +45,7 @@ impl Chunks {
             finished: None,
             heard: false,
             ended: false,
+            in_pieces: Brought::default(),
             thoughts: can.echo_reasoning.then(String::new),
             details: can.echo_details.then(Details::default),
         }
@@ -61,10 +70,12 @@ impl Chunks {
         let has_usage = self.usage(chunk);
         // Only one was asked for.
         if let Some(choice) = chunk.get("choices").and_then(|choices| choices.get(0)) {
-            for part in ["delta", "message"] {
-                if let Some(delta) = choice.get(part) {
-                    self.delta(delta);
-                }
+            // Some servers send what came so far beside each piece, or once more at the end.
+            let has = |part: &str| choice.get(part).filter(|p| p.as_object().is_some_and(|p| !p.is_empty()));
+            match (has("delta"), has("message")) {
+                (Some(delta), _) => self.delta(delta),
+                (None, Some(message)) => self.message(message),
+                (None, None) => {}
             }
             let reason = choice.get("finish_reason").and_then(Value::as_str).filter(|r| !r.is_empty());
             if let Some(reason) = reason {
@@ -81,25 +92,56 @@ impl Chunks {
         if has_usage && self.finished.is_some() { self.finish() } else { Progress::Going }
     }
 
+    /// A piece of the answer.
     fn delta(&mut self, delta: &Value) {
+        self.in_pieces.thoughts |= self.thoughts(delta);
+        self.in_pieces.words |= self.words(delta);
+        self.calls(delta);
+    }
+
+    /// The whole answer, of which pieces may have come before: a call that is told twice counts once by itself.
+    fn message(&mut self, message: &Value) {
+        if !self.in_pieces.thoughts {
+            self.thoughts(message);
+        }
+        if !self.in_pieces.words {
+            self.words(message);
+        }
+        self.calls(message);
+    }
+
+    /// Takes what was thought; `false`: nothing.
+    fn thoughts(&mut self, delta: &Value) -> bool {
         let text = |field: &str| delta.get(field).and_then(Value::as_str).filter(|t| !t.is_empty());
         // Some servers send the same thought under two names.
-        if let Some(thought) = ["reasoning_content", "reasoning", "reasoning_text"].into_iter().find_map(text)
-        {
+        let thought = ["reasoning_content", "reasoning", "reasoning_text"].into_iter().find_map(text);
+        if let Some(thought) = thought {
             self.answer.thought(thought);
         }
         if let (Some(thoughts), Some(thought)) = (&mut self.thoughts, text("reasoning_content")) {
             thoughts.push_str(thought);
         }
-        if let (Some(details), Some(pieces)) = (&mut self.details, delta.get("reasoning_details")) {
+        let details = delta.get("reasoning_details").filter(|pieces| pieces.is_array());
+        if let (Some(details), Some(pieces)) = (&mut self.details, details) {
             details.take(pieces);
         }
-        if let Some(content) = delta.get("content") {
+        thought.is_some() || details.is_some()
+    }
+
+    /// Takes what was said; `false`: nothing.
+    fn words(&mut self, delta: &Value) -> bool {
+        let content = delta.get("content").filter(|c| !c.is_null() && c.as_str() != Some(""));
+        if let Some(content) = content {
             self.content(content);
         }
-        if let Some(refusal) = delta.get("refusal").and_then(Value::as_str) {
+        let refusal = delta.get("refusal").and_then(Value::as_str).filter(|words| !words.is_empty());
+        if let Some(refusal) = refusal {
             self.answer.words(refusal);
         }
+        content.is_some() || refusal.is_some()
+    }
+
+    fn calls(&mut self, delta: &Value) {
         if let Some(calls) = delta.get("tool_calls") {
             self.answer.calls(calls);
         }
@@ -147,11 +189,7 @@ impl Chunks {
         if std::mem::replace(&mut self.ended, true) {
             return Progress::Ended;
         }
-        let truncated = match self.finished.as_deref() {
-            Some("length" | "max_tokens" | "max_output_tokens") => Some("length".to_owned()),
-            Some("content_filter") => Some("content filter".to_owned()),
-            _ => None,
-        };
+        let truncated = self.finished.as_deref().and_then(cut);
         let unsaid = self.finished.is_none();
         let thoughts = self.thoughts.take().filter(|thoughts| !thoughts.is_empty());
         let thoughts = thoughts.map(|thoughts| json!({ "reasoning_content": thoughts }));
@@ -185,6 +223,10 @@ impl Reader for Chunks {
         self.told(progress)
     }
 
+    fn used(&self) -> Usage {
+        self.answer.usage
+    }
+
     fn whole(&mut self, answer: &Value) -> Heard {
         let progress = self.chunk(answer);
         let progress = match progress {
@@ -197,6 +239,30 @@ impl Reader for Chunks {
     fn end(&mut self) -> Heard {
         let progress = if self.finished.is_some() { self.finish() } else { Progress::Going };
         self.told(progress)
+    }
+}
+
+/// Why an answer is not whole that ended for this reason. One that is not known to end a whole answer cuts it: servers name their limits as they like.
+fn cut(reason: &str) -> Option<String> {
+    const WHOLE: [&str; 12] = [
+        "stop",
+        "tool_calls",
+        "tool_call",
+        "tool_use",
+        "function_call",
+        "eos",
+        "eos_token",
+        "end_turn",
+        "stop_sequence",
+        "complete",
+        "completed",
+        "done",
+    ];
+    let reason = reason.to_ascii_lowercase();
+    match reason.as_str() {
+        whole if WHOLE.contains(&whole) => None,
+        "length" | "max_tokens" | "max_output_tokens" | "max_completion_tokens" => Some("length".to_owned()),
+        other => Some(other.replace(['_', '-'], " ")),
     }
 }
 
@@ -373,6 +439,52 @@ mod tests {
         );
         let unknown = say("<tool_call>{\"name\":\"drop\",\"arguments\":{}}</tool_call>");
         assert_eq!(heard(&[&unknown, STOP]), ["drop {}", "finished None "]);
+    }
+
+    #[test]
+    fn words_that_come_in_pieces_and_as_a_whole_are_said_once() {
+        let chunk = |delta: Option<&str>, message: &str, finish: Value| {
+            let mut choice = json!({ "message": { "content": message, "reasoning_content": "hm" }, "finish_reason": finish });
+            if let Some(delta) = delta {
+                choice["delta"] = json!({ "content": delta });
+            }
+            json!({ "choices": [choice] }).to_string()
+        };
+        let beside = [chunk(Some("A"), "A", Value::Null), chunk(Some(" b."), "A b.", Value::Null)];
+        let end = chunk(Some(""), "A b.", "stop".into());
+        assert_eq!(heard(&[&beside[0], &beside[1], &end]), ["A", " b.", "finished None "]);
+        for end in [chunk(None, "A b.", "stop".into()), end.replace(r#"{"content":""}"#, "{}")] {
+            let heard = heard(&[&say("A"), &say(" b."), &end]);
+            assert_eq!(heard, ["A", " b.", "Reasoning", "Thought", "finished None "], "{end}");
+        }
+        let alone = chunk(None, "A b.", "stop".into());
+        assert_eq!(heard(&[&alone]), ["Reasoning", "Thought", "A b.", "finished None "]);
+    }
+
+    #[test]
+    fn an_answer_is_whole_only_where_its_end_is_known_to_be_one() {
+        let ends =
+            |reason: &str| json!({ "choices": [{ "delta": {}, "finish_reason": reason }] }).to_string();
+        for (reason, cut) in [
+            ("stop", ""),
+            ("STOP", ""),
+            ("eos", ""),
+            ("end_turn", ""),
+            ("function_call", ""),
+            ("max_tokens", "length"),
+            ("model_length", "model length"),
+            ("insufficient_system_resource", "insufficient system resource"),
+            ("abort", "abort"),
+            ("content_filter", "content filter"),
+        ] {
+            assert_eq!(
+                heard(&[&say("A"), &ends(reason)]),
+                ["A", &format!("finished None {cut}")],
+                "{reason}"
+            );
+        }
+        let begun = call("");
+        assert_eq!(heard(&[&begun, &ends("model_length")]), ["CallStarted", "finished None model length"]);
     }
 
     #[test]

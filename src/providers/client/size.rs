@@ -8,12 +8,21 @@ use regex::Regex;
 use super::Refusal;
 
 /// Words for a conversation that a model can't hold.
-const TOO_LONG: [&str; 17] = [
+const TOO_LONG: [&str; 22] = [
     // OpenAI, Groq, vLLM, OpenRouter, Mistral, DeepSeek
     "context_length_exceeded",
     "maximum context length",
     "exceeds the context window",
     "reduce the length of the messages",
+    // newer vLLM
+    "context length is only",
+    // SGLang
+    "longer than the model's context length",
+    // Hugging Face
+    "`max_new_tokens` must be",
+    "`inputs` must have less than",
+    // Together
+    "exceeds the maximum allowed input length",
     // vLLM, while it schedules
     "longer than the maximum model length",
     "too long to fit into the model",
@@ -58,12 +67,16 @@ fn compiled<const N: usize>(patterns: [&str; N]) -> [Regex; N] {
 }
 
 /// What fits in all, with what the question takes of it (`taken`), or what was asked for with the answer's limit in it (`asked`).
-static OF_ALL: LazyLock<[Regex; 5]> = LazyLock::new(|| {
+static OF_ALL: LazyLock<[Regex; 7]> = LazyLock::new(|| {
     compiled([
         // vLLM: "maximum context length is 4096 tokens and your request has 3000 input tokens"
         r"maximum context length is (?<whole>\d{1,9})\b.*?\b(?<taken>\d{1,9}) input tokens",
         // OpenAI, older vLLM: "maximum context length is 4096 tokens. However, you requested 4200 tokens (104 in the messages, .."
         r"maximum context length is (?<whole>\d{1,9})\b.*?\brequested (?:about )?(?<asked>\d{1,9}) tokens",
+        // newer vLLM: "You passed 3001 input tokens and requested 4096 output tokens. However, the model's context length is only 4096 tokens"
+        r"passed (?<taken>\d{1,9}) input tokens\b.*?\bcontext length is only (?<whole>\d{1,9})\b",
+        // SGLang: "maximum context length of 4096 tokens. You requested a total of 7000 tokens: 3000 tokens from the input messages and .."
+        r"maximum context length of (?<whole>\d{1,9})\b.*?\brequested a total of (?<asked>\d{1,9}) tokens",
         // Anthropic: "exceed context limit: 190000 + 20000 > 200000"
         r"context limit:\s+(?<taken>\d{1,9})\s*\+\s*\d{1,9}\s*>\s*(?<whole>\d{1,9})",
         // OpenAI and Groq, by the minute: "Limit 30000, Requested 43000"
@@ -127,7 +140,7 @@ impl Refusal {
                     None => sent.saturating_sub(number("asked")?.saturating_sub(whole)),
                 };
                 // vLLM stops counting a question once it is too long: it has at least so many tokens.
-                let is_vague = found[0].contains("at least");
+                let is_vague = ["at least", "passed "].iter().any(|words| found[0].contains(words));
                 return Some(if is_vague { room.min(sent / 2) } else { room });
             }
         }
@@ -148,7 +161,7 @@ mod tests {
     }
 
     /// Refusals of servers, and the room that each leaves of 4096 tokens.
-    const TOLD: [(u16, &str, bool, Option<u32>); 19] = [
+    const TOLD: [(u16, &str, bool, Option<u32>); 25] = [
         (
             400,
             "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context length is 4096 tokens and your request has 3000 input tokens (4096 > 4096 - 3000). (parameter=max_tokens, value=4096)",
@@ -198,6 +211,32 @@ mod tests {
             Some(2000),
         ),
         (400, "prompt is too long: 203000 tokens > 200000 maximum", true, None),
+        (
+            400,
+            "You passed 3001 input tokens and requested 4096 output tokens. However, the model's context length is only 4096 tokens, resulting in a maximum input length of 0 tokens. Please reduce the length of the input prompt. (parameter=input_tokens, value=3001)",
+            true,
+            Some(1095),
+        ),
+        (
+            400,
+            "You passed 1 input tokens and requested 4096 output tokens. However, the model's context length is only 4096 tokens, resulting in a maximum input length of 0 tokens.",
+            true,
+            Some(2048),
+        ),
+        (
+            400,
+            "Requested token count exceeds the model's maximum context length of 4096 tokens. You requested a total of 7096 tokens: 3000 tokens from the input messages and 4096 tokens for the completion.",
+            true,
+            Some(1096),
+        ),
+        (
+            422,
+            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 3000 `inputs` tokens and 4096 `max_new_tokens`",
+            true,
+            Some(1096),
+        ),
+        (422, "Input validation error: `inputs` must have less than 1024 tokens. Given: 1200", true, None),
+        (400, "The input (5000 tokens) is longer than the model's context length (4096 tokens).", true, None),
         (
             400,
             "This model's maximum prompt length is 131072 but the request contains 200000 tokens.",

@@ -27,7 +27,7 @@ pub fn body(request: &Request, can: &Abilities) -> Value {
     let most = options.max_output_tokens.or(can.output_limit);
     limits.extend(most.map(|tokens| ("num_predict".to_owned(), tokens.into())));
     put("options", (!limits.is_empty()).then(|| limits.into()));
-    Value::Object(body)
+    can.without_refused(Value::Object(body))
 }
 
 /// How much to think: not at all, or one of three levels.

@@ -63,6 +63,10 @@ impl Reader for Lines {
         (self.answer.events(), progress)
     }
 
+    fn used(&self) -> Usage {
+        self.answer.usage
+    }
+
     fn whole(&mut self, answer: &Value) -> Heard {
         let progress = self.line(answer);
         (self.answer.events(), progress)

@@ -5,6 +5,8 @@
 //! the protocol work too. Items that go back to the server stay as they came: only what is shown and run is cleaned. A stream without
 //! a terminal event never counts as an answer: that is for the caller to see, who gets no [`Progress::Ended`].
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::seen::Seen;
@@ -26,6 +28,8 @@ pub struct Assembly {
     voice: Voice,
     /// The message whose words are arriving.
     message: Message,
+    /// The ids of messages that the server told before their words.
+    announced: HashSet<String>,
     /// Messages that ended because another began.
     unfinished: Vec<Message>,
     /// The rest of such messages, which waits for the end of the one that is arriving.
@@ -36,6 +40,8 @@ pub struct Assembly {
     seen: Seen,
     /// The most tokens that were asked for.
     limit: Option<u32>,
+    /// What a response that failed has used.
+    told: Usage,
 }
 
 /// A call whose arguments are arriving.
@@ -87,12 +93,12 @@ impl Reader for Assembly {
             return (vec![], Progress::Going);
         }
         self.created(response);
-        let progress = match str_of(response, "status") {
-            Some("failed" | "cancelled") => failed(response),
-            Some("incomplete") => self.finish(response, true),
-            _ => self.finish(response, false),
-        };
+        let progress = self.ended(response);
         (std::mem::take(&mut self.events), progress)
+    }
+
+    fn used(&self) -> Usage {
+        self.told
     }
 }
 
@@ -105,12 +111,14 @@ impl Assembly {
             offered: Offered::in_request(request),
             voice: Voice::new(request),
             message: Message::default(),
+            announced: HashSet::new(),
             unfinished: vec![],
             late: vec![],
             open: vec![],
             held: vec![],
             seen: Seen::default(),
             limit,
+            told: Usage::default(),
         }
     }
 
@@ -128,9 +136,9 @@ impl Assembly {
                     self.item_done(item, index_of(event));
                 }
             }
-            "response.completed" | "response.done" => return self.finish(response, false),
+            "response.completed" | "response.done" => return self.ended(response),
             "response.incomplete" => return self.finish(response, true),
-            "response.failed" | "response.cancelled" => return failed(response),
+            "response.failed" | "response.cancelled" => return self.failed(response),
             "error" => return Progress::Failed(Refusal::from_value(event).unwrap_or_default()),
             _ if kind.starts_with("response.reasoning") => {
                 self.voice.thought(str_of(event, "delta").unwrap_or_default(), &mut self.events);
@@ -161,6 +169,7 @@ impl Assembly {
             }
             Some("message") => {
                 let id = text_of(item, "id");
+                self.announced.extend(id.map(str::to_owned));
                 let is_late = id.is_some() && self.message.id.as_deref() == id;
                 if !is_late {
                     self.next_message(id, output_index);
@@ -218,7 +227,8 @@ impl Assembly {
 
     fn words(&mut self, event: &Value) {
         let Some(delta) = text_of(event, "delta") else { return };
-        let (id, output_index) = (text_of(event, "item_id"), index_of(event));
+        let output_index = index_of(event);
+        let id = text_of(event, "item_id").filter(|id| self.names_a_message(id));
         if self.message.is_other(id, output_index) {
             self.next_message(id, output_index);
         }
@@ -226,6 +236,13 @@ impl Assembly {
         self.message.output_index = self.message.output_index.or(output_index);
         self.message.heard.push_str(delta);
         self.voice.words(delta, &mut self.events);
+    }
+
+    /// Whether the id of a delta can be one of a message. Where messages are announced, an id that was not is one of the delta alone.
+    fn names_a_message(&self, id: &str) -> bool {
+        self.announced.is_empty()
+            || self.announced.contains(id)
+            || self.unfinished.iter().any(|message| message.id.as_deref() == Some(id))
     }
 
     /// A message begins. One that was arriving has ended without being whole.
@@ -358,6 +375,22 @@ impl Assembly {
             })
     }
 
+    /// The end, as the response itself tells it: some servers end every response with the event of a whole one
+    /// (<https://github.com/vllm-project/agentic-api/issues/273>).
+    fn ended(&mut self, response: &Value) -> Progress {
+        match str_of(response, "status") {
+            Some("failed" | "cancelled") => self.failed(response),
+            Some("incomplete") => self.finish(response, true),
+            _ => self.finish(response, false),
+        }
+    }
+
+    fn failed(&mut self, response: &Value) -> Progress {
+        self.told = usage(response);
+        let refusal = response.get("error").filter(|e| !e.is_null()).and_then(Refusal::from_value);
+        Progress::Failed(refusal.unwrap_or_default())
+    }
+
     /// The terminal event: what did not come as a whole item before is taken from the response itself.
     fn finish(&mut self, response: &Value, incomplete: bool) -> Progress {
         let usage = usage(response);
@@ -406,11 +439,6 @@ impl Assembly {
             }
         }
     }
-}
-
-fn failed(response: &Value) -> Progress {
-    let refusal = response.get("error").filter(|e| !e.is_null()).and_then(Refusal::from_value);
-    Progress::Failed(refusal.unwrap_or_default())
 }
 
 fn usage(response: &Value) -> Usage {
@@ -591,6 +619,18 @@ mod tests {
             ),
             (vec![delta("m1", "One."), delta("m2", "Two."), over], "One.\n\nTwo. More.\n\nAnd a half."),
             (
+                vec![
+                    begun("m1"),
+                    delta("a", "One."),
+                    delta("b", " And"),
+                    done(&one),
+                    begun("m2"),
+                    delta("c", "Two."),
+                    end(&[&one]),
+                ],
+                "One. And a half.\n\nTwo.",
+            ),
+            (
                 vec![delta("a", "One."), delta("b", " And"), delta("c", " a"), done(&one), end(&[&one])],
                 "One.\n\nAnd\n\na half.",
             ),
@@ -600,6 +640,32 @@ mod tests {
                 .filter_map(|e| if let Event::Text(words) = e { Some(words) } else { None })
                 .collect();
             assert_eq!(words, expected, "{events:?}");
+        }
+    }
+
+    #[test]
+    fn an_event_of_a_whole_answer_says_less_than_the_status_in_it() {
+        let call = json!({ "type": "response.output_item.added", "item": { "type": "function_call", "id": "f", "call_id": "c", "name": "look", "arguments": "" } });
+        for kind in ["response.completed", "response.done"] {
+            let ended = |status: &str, more: Value| {
+                let mut response = json!({ "id": "r", "status": status, "output": [], "usage": { "input_tokens": 7, "output_tokens": 2 } });
+                response.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+                json!({ "type": kind, "response": response })
+            };
+            let cut = ended("incomplete", json!({ "incomplete_details": { "reason": "max_output_tokens" } }));
+            let events = heard(&[call.clone(), cut]);
+            assert!(!events.iter().any(|e| matches!(e, Event::Call { .. })), "{kind}: {events:?}");
+            let Some(Event::Finished { truncated, .. }) = events.last() else { panic!("{kind}: {events:?}") };
+            assert_eq!(truncated.as_deref(), Some("max_output_tokens"), "{kind}");
+            for (status, error) in
+                [("failed", json!({ "error": { "message": "It broke." } })), ("cancelled", json!({}))]
+            {
+                let mut assembly = Assembly::new(&Request::default(), None);
+                let (events, progress) = assembly.take(&ended(status, error).to_string());
+                let Progress::Failed(refusal) = progress else { panic!("{kind} {status}: {events:?}") };
+                assert_eq!(refusal.message, if status == "failed" { "It broke." } else { "" }, "{kind}");
+                assert_eq!((assembly.used().input_tokens, assembly.used().output_tokens), (Some(7), Some(2)));
+            }
         }
     }
 

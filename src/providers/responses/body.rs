@@ -87,7 +87,7 @@ fn assemble(request: &Request, can: &Abilities, input: Value, previous: Option<&
     put("store", Some(store.into()));
     put("stream", Some(true.into()));
     put("include", (!store && can.encrypted_reasoning).then(|| json!(["reasoning.encrypted_content"])));
-    Value::Object(body)
+    can.without_refused(Value::Object(body))
 }
 
 /// Returns the most tokens that the answer may have, where it has a limit.
@@ -161,26 +161,36 @@ fn label(item: &Item) -> Option<(&'static str, &str)> {
 
 /// Every item as an item of the API, in order. What is there as the server sent it is not repeated in our words.
 fn verbatim(items: &[Item]) -> Vec<Value> {
-    let own = |item| raw::of(Protocol::Responses, item);
-    let raw = || items.iter().filter_map(|i| if let Item::Raw(item) = i { own(item) } else { None });
+    let raw = || {
+        items
+            .iter()
+            .filter_map(|i| if let Item::Raw(item) = i { raw::of(Protocol::Responses, item) } else { None })
+    };
     let raw_calls: HashSet<&str> =
         raw().filter(|r| is(r, "function_call")).filter_map(|r| r.get("call_id")?.as_str()).collect();
-    let raw_message = raw().any(|r| is(r, "message"));
-    items
-        .iter()
-        .filter_map(|item| match item {
-            Item::Context(words) | Item::Author(words) => Some(json!({ "role": "user", "content": words })),
-            Item::Persona(words) => (!raw_message).then(|| json!({ "role": "assistant", "content": words })),
-            Item::Call { call_id, .. } if raw_calls.contains(call_id.as_str()) => None,
-            Item::Call { call_id, name, arguments } => Some(
-                json!({ "type": "function_call", "call_id": call_id, "name": name, "arguments": arguments }),
-            ),
-            Item::Output { call_id, output, .. } => {
-                Some(json!({ "type": "function_call_output", "call_id": call_id, "output": output }))
-            }
-            Item::Raw(item) => own(item).cloned(),
-        })
-        .collect()
+    // Whether the response that an item belongs to has its words as the server sent them.
+    let mut raw_message = false;
+    let one = |item: &Item| match item {
+        Item::Context(words) | Item::Author(words) => {
+            raw_message = false;
+            Some(json!({ "role": "user", "content": words }))
+        }
+        Item::Persona(words) => (!raw_message).then(|| json!({ "role": "assistant", "content": words })),
+        Item::Call { call_id, .. } if raw_calls.contains(call_id.as_str()) => None,
+        Item::Call { call_id, name, arguments } => {
+            Some(json!({ "type": "function_call", "call_id": call_id, "name": name, "arguments": arguments }))
+        }
+        Item::Output { call_id, output, .. } => {
+            raw_message = false;
+            Some(json!({ "type": "function_call_output", "call_id": call_id, "output": output }))
+        }
+        Item::Raw(item) => {
+            let own = raw::of(Protocol::Responses, item)?;
+            raw_message |= is(own, "message");
+            Some(own.clone())
+        }
+    };
+    items.iter().filter_map(one).collect()
 }
 
 fn is(value: &Value, kind: &str) -> bool {
@@ -369,6 +379,25 @@ mod tests {
                 (&false.into(), &json!(["reasoning.encrypted_content"]))
             );
         }
+    }
+
+    #[test]
+    fn words_that_never_came_as_an_item_are_repeated_beside_those_of_later_rounds_that_did() {
+        let message = json!({ "type": "message", "id": "m", "content": [{ "type": "output_text", "text": "Second." }] });
+        let items = vec![
+            author("Who?"),
+            persona("First."),
+            call("c1"),
+            output("c1"),
+            Item::Raw(message.clone()),
+            persona("Second."),
+            call("c2"),
+            output("c2"),
+        ];
+        let asked = Request { question: 0, ..request(items, false) };
+        let input = body(&asked, &keeps_nothing())["input"].clone();
+        assert_eq!((&input[1], &input[4]), (&json!({ "role": "assistant", "content": "First." }), &message));
+        assert_eq!(input.as_array().unwrap().len(), 7, "{input}");
     }
 
     #[test]

@@ -21,20 +21,19 @@ const MODE: u32 = 0o600;
 pub(super) struct Seal(Ed25519KeyPair);
 
 impl Seal {
-    /// Returns the seal in the data folder; makes one where there is none, or none that can be read.
+    /// Returns the seal in the data folder; makes one where there is none, or what is there is no key.
     pub fn of(data: &Path) -> io::Result<Self> {
         let path = data.join(FILE);
-        let known = std::fs::read(&path).ok().and_then(|bytes| Ed25519KeyPair::from_pkcs8(&bytes).ok());
-        if let Some(known) = known {
-            return Ok(Self(known));
+        match std::fs::read(&path).map(|bytes| Ed25519KeyPair::from_pkcs8(&bytes)) {
+            Ok(Ok(known)) => return Ok(Self(known)),
+            // What was sealed with it stays as it is; nothing is sealed with it any more.
+            Ok(Err(_)) => atomic::remove(&path)?,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => return Err(e),
         }
         let no_key = |_| io::Error::other("the system gives no random numbers for a key");
         let made = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).map_err(no_key)?;
         atomic::make_folders(data)?;
-        if path.exists() {
-            // It can't be read, and nothing is sealed with it any more.
-            atomic::remove(&path)?;
-        }
         atomic::write_as(data, &path, made.as_ref(), Some(MODE))?;
         let rejected = |_| io::Error::other("the key that was just made can't be read");
         Ed25519KeyPair::from_pkcs8(made.as_ref()).map(Self).map_err(rejected)
@@ -92,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seal_that_cannot_be_read_is_made_anew() {
+    fn a_file_that_is_no_key_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(FILE), "torn").unwrap();
         let seal = Seal::of(folder.path()).unwrap();

@@ -1,6 +1,7 @@
 //! Deleting a conversation, and bringing it back: `.scritorio/sessions/deleted/<id>.jsonl`.
 //!
-//! What is deleted goes there, byte for byte, with the time of deleting as the time of its file, until it is deleted for ever. Nothing is ever put over another file.
+//! What is deleted goes there, byte for byte, with the time of deleting as the time of its file, until it is deleted for ever. Nothing is ever put over another file: where
+//! there is one of the same id, which another machine or an earlier version may have left, it gets another id.
 
 use std::fs::File;
 use std::io;
@@ -14,29 +15,25 @@ use super::{FOLDER, Summary, must_exist, path};
 
 const BIN: &str = "sessions/deleted";
 
-/// Puts a conversation into the bin.
-pub fn delete(root: &Path, session: &SessionId) -> io::Result<()> {
+/// Puts a conversation into the bin. Returns the id that it has there.
+pub fn delete(root: &Path, session: &SessionId) -> io::Result<SessionId> {
     must_exist(root, session)?;
-    let place = format!("{BIN}/{}", home::file_name(session.as_str(), ".jsonl")?);
-    let to = home::make(root, &place)?;
-    if to.exists() {
-        return Err(taken(session, "among the deleted ones"));
-    }
+    let deleted = if place(root, session)?.exists() { SessionId::mint() } else { session.clone() };
+    let to = home::make(root, &name(&deleted)?)?;
     atomic::rename(&path(root, session)?, &to)?;
     // The order of deleting is a convenience: a file system that keeps no times still deletes.
     let _ = File::options().append(true).open(&to).and_then(|file| file.set_modified(SystemTime::now()));
-    atomic::sync_folder(&home::path(root, FOLDER)?)
+    atomic::sync_folder(&home::path(root, FOLDER)?)?;
+    Ok(deleted)
 }
 
-/// Brings a deleted conversation back.
-pub fn restore(root: &Path, session: &SessionId) -> io::Result<()> {
+/// Brings a deleted conversation back. Returns the id that it has from now on.
+pub fn restore(root: &Path, session: &SessionId) -> io::Result<SessionId> {
     let from = in_bin(root, session)?;
-    let to = path(root, session)?;
-    if to.exists() {
-        return Err(taken(session, "already"));
-    }
-    atomic::rename(&from, &to)?;
-    atomic::sync_folder(&home::path(root, BIN)?)
+    let restored = if path(root, session)?.exists() { SessionId::mint() } else { session.clone() };
+    atomic::rename(&from, &path(root, &restored)?)?;
+    atomic::sync_folder(&home::path(root, BIN)?)?;
+    Ok(restored)
 }
 
 /// Deletes a conversation so that nothing of it is left, from the bin or from where it stands.
@@ -57,27 +54,31 @@ pub fn deleted(root: &Path) -> io::Result<Vec<Summary>> {
 }
 
 fn in_bin(root: &Path, session: &SessionId) -> io::Result<PathBuf> {
-    let place = format!("{BIN}/{}", home::file_name(session.as_str(), ".jsonl")?);
-    let file = home::path(root, &place)?;
+    let file = place(root, session)?;
     if file.is_file() {
         return Ok(file);
     }
     Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no deleted conversation {session}")))
 }
 
-fn taken(session: &SessionId, place: &str) -> io::Error {
-    let words = format!("a conversation {session} is there {place}");
-    io::Error::new(io::ErrorKind::AlreadyExists, words)
+/// Where a deleted conversation stands.
+pub(super) fn place(root: &Path, session: &SessionId) -> io::Result<PathBuf> {
+    home::path(root, &name(session)?)
+}
+
+fn name(session: &SessionId) -> io::Result<String> {
+    Ok(format!("{BIN}/{}", home::file_name(session.as_str(), ".jsonl")?))
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use super::super::tests::{HERE, talk};
-    use super::super::{exists, load};
+    use super::super::tests::{HERE, ids, kept, preface, talk, turn};
+    use super::super::{end_begun, exists, keep_opening, load, opening, start};
     use super::*;
     use crate::domain::conversation::TurnStatus;
+    use crate::domain::ids::TurnId;
 
     #[test]
     fn a_deleted_conversation_comes_back_byte_for_byte() {
@@ -101,13 +102,57 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let session = SessionId::new(HERE);
         talk(root.path(), "t-1", TurnStatus::Done, None);
+        let file = path(root.path(), &session).unwrap();
+        let first = fs::read(&file).unwrap();
+        assert_eq!(delete(root.path(), &session).unwrap(), session);
+        // As an earlier version left it, whose answer came after.
+        fs::write(&file, String::from_utf8(first.clone()).unwrap().replace("t-1", "t-2")).unwrap();
+        let second = delete(root.path(), &session).unwrap();
+        assert_ne!(second, session);
+        assert_eq!(deleted(root.path()).unwrap().len(), 2);
+        assert_eq!(restore(root.path(), &session).unwrap(), session);
+        assert_eq!(fs::read(&file).unwrap(), first);
+        assert_eq!(restore(root.path(), &second).unwrap(), second);
+        assert_eq!(ids(&load(root.path(), &second).unwrap()), ["t-2"]);
+        fs::copy(&file, place(root.path(), &session).unwrap()).unwrap();
+        let third = restore(root.path(), &session).unwrap();
+        assert_ne!(third, session);
+        assert_eq!(fs::read(path(root.path(), &third).unwrap()).unwrap(), first);
+        assert_eq!(fs::read(&file).unwrap(), first);
+    }
+
+    #[test]
+    fn an_answer_that_comes_after_its_conversation_was_deleted_goes_into_the_bin_too() {
+        let root = tempfile::tempdir().unwrap();
+        let session = SessionId::new(HERE);
+        talk(root.path(), "t-1", TurnStatus::Done, None);
+        start(root.path(), &session, &turn("t-2", "Who?", TurnStatus::Running), preface()).unwrap();
         delete(root.path(), &session).unwrap();
-        // Another window went on with it.
-        talk(root.path(), "t-2", TurnStatus::Done, None);
-        assert_eq!(delete(root.path(), &session).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
-        assert_eq!(restore(root.path(), &session).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
-        assert_eq!(load(root.path(), &session).unwrap().len(), 1);
-        assert_eq!(deleted(root.path()).unwrap().len(), 1);
+        end_begun(root.path(), &session, kept("t-2")).unwrap();
+        assert!(!exists(root.path(), &session));
+        restore(root.path(), &session).unwrap();
+        let turns = load(root.path(), &session).unwrap();
+        assert_eq!((ids(&turns), &turns[1]), (vec!["t-1", "t-2"], &kept("t-2")));
+    }
+
+    #[test]
+    fn an_answer_that_comes_after_its_conversation_was_deleted_for_ever_brings_nothing_back() {
+        let root = tempfile::tempdir().unwrap();
+        let session = SessionId::new(HERE);
+        for from_bin in [false, true] {
+            talk(root.path(), "t-1", TurnStatus::Done, None);
+            start(root.path(), &session, &turn("t-2", "Who?", TurnStatus::Running), preface()).unwrap();
+            if from_bin {
+                delete(root.path(), &session).unwrap();
+            }
+            delete_for_ever(root.path(), &session).unwrap();
+            // Its request leaves just then.
+            keep_opening(root.path(), &session, &TurnId::new("t-2"), "{}").unwrap();
+            let gone = end_begun(root.path(), &session, kept("t-2")).unwrap_err();
+            assert_eq!(gone.kind(), io::ErrorKind::NotFound);
+            assert!(!exists(root.path(), &session) && deleted(root.path()).unwrap().is_empty());
+            assert_eq!(opening(root.path(), &session), None);
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::conversation::{Usage, Worth};
+use crate::domain::conversation::{Lack, Usage, Worth};
 use crate::domain::ids::{SessionId, TurnId};
 use crate::store::home;
 use crate::store::jsonl::{self, Parsed};
@@ -25,7 +25,7 @@ use super::{FOLDER, Link, Origin, one_line, paid, path, staying};
 const CACHE: &str = "cache/sessions.json";
 
 /// Version of the cache. Another one is not read.
-const CACHE_VERSION: u32 = 3;
+const CACHE_VERSION: u32 = 4;
 
 /// Longest name that is made of a first question, in characters.
 const SHORT: usize = 64;
@@ -290,6 +290,8 @@ struct Turn<'a> {
     question: Cow<'a, str>,
     #[serde(borrow, default)]
     answer: Cow<'a, str>,
+    #[serde(default)]
+    lacks: Option<Lack>,
     #[serde(borrow)]
     status: Status<'a>,
     #[serde(default)]
@@ -310,7 +312,7 @@ impl Turn<'_> {
     /// The same as [`crate::domain::conversation::Turn::worth`].
     fn worth(&self) -> Worth {
         match &*self.status.state {
-            "done" => Worth::Whole,
+            "done" => Worth::of_done(self.lacks),
             "cancelled" => Worth::of_stopped(&self.answer),
             _ => Worth::Nothing,
         }

@@ -247,7 +247,7 @@ fn status_ways(app: &App) -> Vec<Vec<String>> {
         (0, _) => None,
         (unknown, known) => Some(format!("at least {} here, {unknown} unknown", dollars(known))),
     };
-    let spent = |month: &Month| month.dollars > 0.0 || month.unpriced > 0;
+    let spent = |month: &Month| month.dollars > 0.0 || month.is_at_least();
     let Some(standing) = app.standing.as_ref().filter(|standing| spent(&standing.month)) else {
         names.extend(here);
         return from_each(&names);

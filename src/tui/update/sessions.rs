@@ -1,11 +1,13 @@
 //! Conversations: opening one, and what the author wants done with them.
 
+use crate::agent::grounding::{Grounded, hide_markers};
+use crate::domain::conversation::{Turn, TurnStatus};
 use crate::domain::ids::SessionId;
-use crate::workbench::Ask;
+use crate::workbench::{Ask, Finished, Resumed};
 
 use super::super::app::App;
 use super::super::chat::Chat;
-use super::super::conversation::TurnView;
+use super::super::conversation::{State, TurnView};
 use super::super::effect::Effect;
 use super::super::layout::Pane;
 use super::super::msg::{Msg, Notice, Opened, SessionVerb};
@@ -25,8 +27,9 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
                 popup.set(past.clone());
             }
             app.past = past;
-            vec![]
+            falls_behind(app).map(Effect::CatchUp).into_iter().collect()
         }
+        Msg::CaughtUp(session, resumed) => caught_up(app, &session, *resumed),
         Msg::GoOnWith(session, turn) => {
             if app.chat.is_busy() {
                 app.tell(Notice::hint(BUSY));
@@ -194,6 +197,77 @@ fn opened(app: &mut App, conversation: Opened) -> Vec<Effect> {
         app.tell(Notice::hint(words));
     }
     check_more(app)
+}
+
+/// Returns the conversation on screen where the list tells something else of it than what is shown: another window or program has said
+/// something in it.
+fn falls_behind(app: &App) -> Option<SessionId> {
+    let chat = &app.chat;
+    // What is edited or is about to begin takes its place at the end first.
+    let session = chat.session.as_ref().filter(|_| chat.stored && !chat.sending && !chat.editing)?;
+    let listed = app.past.iter().find(|summary| summary.session == *session)?;
+    let known = || chat.turns.iter().chain(&chat.aside).filter(|turn| turn.id.is_some());
+    let answered = known().filter(|turn| !turn.state.is_live() && !turn.raw.trim().is_empty()).count();
+    let is_shown = (listed.questions, listed.messages, listed.usage)
+        == (known().count(), known().count() + answered, chat.used);
+    (!is_shown).then(|| session.clone())
+}
+
+/// Shows what others have said in the conversation on screen, at its place. What is shown already stays as it is laid out, and what the author looks at where it
+/// is. A question of theirs that is not answered yet is shown when it is.
+fn caught_up(app: &mut App, session: &SessionId, resumed: Resumed) -> Vec<Effect> {
+    let chat = &mut app.chat;
+    let Resumed { turns, replaced, usage, .. } = resumed;
+    let is_over = |turn: &Turn| turn.status != TurnStatus::Running;
+    let has_ended = |view: &mut TurnView| !view.state.is_live() && view.state != State::Killed;
+    // It was read just before or just after an answer was kept: the list that follows the end of a turn tells of it again.
+    let is_between = turns.iter().any(|turn| {
+        if is_over(turn) {
+            chat.running.as_ref() == Some(&turn.id)
+        } else {
+            chat.turn_mut(&turn.id).is_some_and(has_ended)
+        }
+    });
+    if chat.session.as_ref() != Some(session) || chat.sending || chat.editing || is_between {
+        return vec![];
+    }
+    chat.used = usage;
+    while let Some(gone) =
+        chat.turns.iter().rposition(|turn| turn.id.as_ref().is_some_and(|id| replaced.contains(id)))
+    {
+        chat.take_out(gone);
+    }
+    let mut place = 0;
+    for turn in turns {
+        let is_it = |view: &TurnView| view.id.as_ref() == Some(&turn.id);
+        let shown = chat.turns.iter().skip(place).position(is_it).map(|after| place + after);
+        if let Some(shown) = shown {
+            // The turn that runs stays the last.
+            if chat.running.as_ref() == Some(&turn.id) {
+                break;
+            }
+            place = shown + 1;
+            // It was shown as cut off, and another program was still at work on it.
+            if let Some(view) =
+                chat.turns.get_mut(shown).filter(|view| view.state == State::Killed && is_over(&turn))
+            {
+                *view = unchecked(session, turn);
+            }
+        } else if is_over(&turn) && !chat.turns.iter().chain(&chat.aside).any(is_it) {
+            chat.put_in(place, unchecked(session, turn));
+            place += 1;
+        }
+    }
+    check_more(app)
+}
+
+/// A turn that is over, whose quotes are still to be checked.
+fn unchecked(session: &SessionId, turn: Turn) -> TurnView {
+    let grounded = Grounded { shown: hide_markers(&turn.answer), ..Grounded::default() };
+    let finished = Finished { session: session.clone(), turn, grounded, not_kept: None };
+    let mut view = TurnView::kept(finished);
+    view.unchecked = true;
+    view
 }
 
 /// Has the quotes of a few more turns checked, those nearest to what the author looks at first.

@@ -19,6 +19,7 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Began(turn, session) => {
             app.chat.sending = false;
+            let goes_on = app.chat.stored && app.chat.session.as_ref() == Some(&session);
             app.chat.session = Some(session);
             app.chat.running = Some(turn.clone());
             let (provider, model) = app.answers();
@@ -29,7 +30,8 @@ pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
                     (view.provider, view.model) = (provider, model);
                 }
             }
-            vec![]
+            // What another window has said in it has just been sent, too.
+            if goes_on { vec![Effect::ListConversations] } else { vec![] }
         }
         Msg::CancelledEarly => {
             app.chat.sending = false;

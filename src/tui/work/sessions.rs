@@ -42,6 +42,11 @@ pub(super) fn done(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>
                 Err(error) => Msg::CantGoOn(session, why_not(&error), None),
             }
         }
+        // One that is gone is told of with the next question.
+        Effect::CatchUp(session) => {
+            let resumed = Box::new(bench.resume(&session).ok()?);
+            Msg::CaughtUp(session, resumed)
+        }
         Effect::CheckQuotes(session, turns) => {
             let check =
                 |(id, answer, read): (TurnId, String, Vec<BookPath>)| (id, bench.check(&answer, &read));
@@ -54,7 +59,7 @@ pub(super) fn done(bench: &Workbench, effect: Effect, out: &UnboundedSender<Msg>
 /// Reads an earlier conversation. The quotes of its last turns are checked against the book as it is now; of a long one the others are shown
 /// before that.
 fn conversation(bench: &Workbench, session: SessionId, resumed: Resumed) -> Opened {
-    let Resumed { turns, usage, unread } = resumed;
+    let Resumed { turns, usage, unread, .. } = resumed;
     let unchecked = turns.len().saturating_sub(CHECKED);
     let kept = |(at, turn): (usize, Turn)| {
         let grounded = if at < unchecked {

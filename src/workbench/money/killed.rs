@@ -134,7 +134,7 @@ impl Workbench {
         });
         let Some(mut kept) = cut_off else { return Ok(()) };
         kept.turn.usage = killed.usage;
-        sessions::end(self.root(), &killed.session, kept)
+        sessions::end_begun(self.root(), &killed.session, kept)
     }
 
     /// What is known of a turn that was killed, without what it sent.

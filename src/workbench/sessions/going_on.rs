@@ -5,7 +5,7 @@
 use std::io;
 
 use crate::domain::conversation::{Failure, FailureKind, Turn, Usage};
-use crate::domain::ids::SessionId;
+use crate::domain::ids::{SessionId, TurnId};
 use crate::store::sessions::{self, Session};
 
 use super::super::Workbench;
@@ -16,6 +16,8 @@ use super::SessionError;
 pub struct Resumed {
     /// Its turns, oldest first. One that is `Running` and is not running now was cut off.
     pub turns: Vec<Turn>,
+    /// Turns that others have taken the place of.
+    pub replaced: Vec<TurnId>,
     /// What was used in it, as a list of conversations says it.
     pub usage: Usage,
     /// What of it could not be read, in words.
@@ -28,6 +30,7 @@ impl Workbench {
         let found = self.readable(session)?;
         Ok(Resumed {
             unread: unread(&found),
+            replaced: found.replaced.into_iter().map(|kept| kept.turn.id).collect(),
             usage: found.usage,
             turns: found.turns.into_iter().map(|kept| kept.turn).collect(),
         })

@@ -3,7 +3,7 @@ use std::fs;
 use super::*;
 use crate::agent::driver;
 use crate::agent::event::TurnEventKind;
-use crate::workbench::{Ask, Overrides, Surroundings};
+use crate::workbench::{Ask, Finished, Overrides, Surroundings};
 
 struct Author {
     folder: tempfile::TempDir,
@@ -39,8 +39,14 @@ impl Author {
             replaces: replaces.cloned(),
             ..Ask::default()
         };
-        let setup = self.bench.prepare(&ask).unwrap();
-        let session = self.bench.begin(&ask, &setup);
+        let Finished { session, turn, .. } = self.asks_while(&ask, |_| {});
+        (session, turn)
+    }
+
+    /// Asks, and something else happens before the answer is kept.
+    fn asks_while(&self, ask: &Ask, happens: impl FnOnce(&SessionId)) -> Finished {
+        let setup = self.bench.prepare(ask).unwrap();
+        let session = self.bench.begin(ask, &setup);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let ended = runtime.block_on(async {
             let mut running = driver::start(setup);
@@ -51,8 +57,8 @@ impl Author {
             }
             unreachable!("a turn ends")
         });
-        let turn = self.bench.finish(&session, &ask, ended).turn;
-        (session, turn)
+        happens(&session);
+        self.bench.finish(&session, ask, ended)
     }
 
     /// What the next question would send of the conversation.
@@ -128,6 +134,53 @@ fn a_fork_is_told_what_became_of_the_proposals_that_it_knows() {
     for session in [&session, &fork.session] {
         assert!(author.history(session, None).contains("keep her a rival"));
     }
+}
+
+#[test]
+fn a_conversation_that_is_deleted_while_it_is_answered_comes_back_with_the_answer() {
+    let author = Author::new();
+    let (session, first) = author.asks(None, "Who is Mira Okafor?", None);
+    let again = Ask { question: "Does she count?".into(), session: Some(session.clone()), ..Ask::default() };
+    let delete = |session: &SessionId| {
+        author.bench.delete_conversation(session, false).unwrap();
+    };
+    let Finished { turn, not_kept, .. } = author.asks_while(&again, delete);
+    assert_eq!(not_kept, None);
+    assert!(author.bench.conversations().is_empty());
+    let back = author.bench.restore_conversation(&session).unwrap();
+    assert_eq!((&back.session, back.questions), (&session, 2));
+    let turns = author.bench.turns(&session);
+    assert_eq!((&turns[0].id, &turns[1].answer), (&first.id, &turn.answer));
+    delete(&session);
+    assert_eq!(author.bench.deleted_conversations().len(), 1);
+}
+
+#[test]
+fn a_conversation_that_is_deleted_for_ever_while_it_is_answered_stays_deleted_and_that_is_told() {
+    let author = Author::new();
+    let delete = |session: &SessionId| {
+        author.bench.delete_conversation(session, true).unwrap();
+    };
+    let (session, _) = author.asks(None, "Who is Mira Okafor?", None);
+    for session in [Some(session), None] {
+        let ask = Ask { question: "Does she count?".into(), session, ..Ask::default() };
+        let Finished { turn, not_kept, .. } = author.asks_while(&ask, delete);
+        assert!(!turn.answer.is_empty());
+        assert!(not_kept.unwrap().contains("was deleted for ever"));
+        assert!(author.bench.conversations().is_empty() && author.bench.deleted_conversations().is_empty());
+    }
+}
+
+#[test]
+fn a_question_that_could_not_be_written_down_is_kept_with_its_answer_where_that_can() {
+    let author = Author::new();
+    let sessions = author.bench.root().join(".scritorio/sessions");
+    fs::create_dir_all(sessions.parent().unwrap()).unwrap();
+    fs::write(&sessions, "a file, where the folder would be").unwrap();
+    let ask = Ask { question: "Who is Mira Okafor?".into(), ..Ask::default() };
+    let Finished { session, not_kept, .. } = author.asks_while(&ask, |_| fs::remove_file(&sessions).unwrap());
+    assert_eq!(not_kept, None);
+    assert_eq!(author.bench.turns(&session).len(), 1);
 }
 
 #[test]

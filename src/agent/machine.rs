@@ -50,6 +50,8 @@ const NOT_LOCAL: (&str, &str) =
     ("not_run", "A local tool was required in the first round, so this call was not run.");
 const HALF: &str = "the call did not arrive whole";
 const NO_WORDS: &str = "[The server gave no words.]";
+/// How the names of tools begin that propose.
+const PROPOSES: &str = "propose_";
 
 impl Machine {
     /// Prepares a turn; it starts with [`Input::Begin`].
@@ -214,12 +216,14 @@ impl Machine {
         }
         if calls.is_empty() && own.is_none() {
             let is_wordless = self.answer.trim().is_empty();
-            self.whole = truncated.is_none() && !is_silent;
+            // Who has said what it proposes, and then proposed it, need not say more.
+            let has_proposed = is_silent && self.ends_on_proposals();
+            self.whole = truncated.is_none() && (!is_silent || has_proposed && !is_wordless);
             if is_wordless && self.withdrawn.is_some() {
                 return self.end(TurnStatus::Done, effects);
             }
             if !self.whole {
-                self.lack = Some(if is_wordless { Lack::Words } else { Lack::Rest });
+                self.lack = Some(if is_wordless && !has_proposed { Lack::Words } else { Lack::Rest });
                 let note = truncated.map_or_else(|| NO_WORDS.to_owned(), |why| cut_note(&why));
                 let gap = if self.answer.is_empty() { "" } else { "\n\n" };
                 self.say(format!("{gap}{note}"), effects);
@@ -233,6 +237,17 @@ impl Machine {
         self.rounds += 1;
         effects.extend(own.iter().cloned().map(Effect::Queue));
         self.run_next(calls.into_iter().chain(own).collect(), effects)
+    }
+
+    /// Whether the tools that ran last were all proposals.
+    fn ends_on_proposals(&self) -> bool {
+        let said = self.items.iter().rev().filter(|item| !matches!(item, Item::Raw(_)));
+        let mut last = said.map_while(|item| match item {
+            Item::Output { name, .. } => Some(name),
+            _ => None,
+        });
+        let proposes = |name: &String| name.starts_with(PROPOSES);
+        last.next().is_some_and(proposes) && last.all(proposes)
     }
 
     /// Whether the words that arrive are not shown yet: where a tool must be called first and the program can call it itself, an answer that came without
@@ -815,6 +830,23 @@ mod tests {
             (lack(after(finished())), lack(after(truncated("length")))),
             (Some(Lack::Rest), Some(Lack::Rest))
         );
+    }
+
+    #[test]
+    fn who_has_said_what_it_proposes_need_not_say_more() {
+        let proposes = |words: &str, also: &[Event]| {
+            let proposal = call("a", "propose_codex_update", "{}");
+            let calls = [text(words), proposal].into_iter().chain(also.to_vec()).chain([finished()]);
+            let calls = calls.map(Input::Heard);
+            let answers = (0..=also.len()).map(|n| answered(["a", "b"][n]));
+            let machine = play(plan(), calls.chain(answers).chain(heard([finished()]))).0;
+            (machine.answer().to_owned(), machine.is_whole(), machine.lack())
+        };
+        assert_eq!(proposes("She is older now.", &[]), ("She is older now.".into(), true, None));
+        let looks = [call("b", "search_codex", "{}")];
+        assert_eq!(proposes("I look.", &looks).2, Some(Lack::Rest));
+        let wordless = (NO_WORDS.to_owned(), false, Some(Lack::Rest));
+        assert_eq!(proposes("", &[]), wordless, "what it proposed is worth keeping");
     }
 
     #[test]

@@ -248,7 +248,7 @@ fn finish(workbench: &Workbench, session: &SessionId, ask: &Ask, ended: Ended) -
     let proposals = ended.proposals.clone();
     let finished = workbench.finish(session, ask, ended);
     // What could not be kept is told of already.
-    let says = |error: CliError| if finished.not_kept.is_none() { also(error, &kept) } else { error };
+    let says = |error: CliError| if finished.is_stored { also(error, &kept) } else { error };
     Ran { proposals, failure: failure.map(says), finished }
 }
 

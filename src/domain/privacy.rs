@@ -19,6 +19,9 @@ pub const KEY: &str = "ai";
 /// The value that keeps a file from AI.
 pub const NEVER: &str = "never";
 
+/// Most bytes between the key of a Dataview field and the signs behind it, such as those of emphasis.
+const NEAR: usize = 64;
+
 /// Lines at the beginning of a file in which a mark is looked for that is not where it should be.
 const MAX_HEAD: usize = 60;
 
@@ -211,16 +214,17 @@ fn has_field(text: &str) -> bool {
 
 /// Whether the two colons at `at` belong to a field that says it.
 fn is_field(text: &str, at: usize) -> bool {
-    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
-    let end = text[at..].find('\n').map_or(text.len(), |length| at + length);
-    let key = text[start..at].trim_end_matches(|c: char| !c.is_alphanumeric());
-    let Some(place) = key.len().checked_sub(KEY.len()).filter(|place| key.is_char_boundary(*place)) else {
-        return false;
-    };
-    let (before, key) = key.split_at(place);
-    if !is_key(key) {
+    // The key stands near: a line may be as long as a book.
+    let near = text.get(text.floor_char_boundary(at.saturating_sub(NEAR))..at).unwrap_or_default();
+    let near = near.rsplit('\n').next().unwrap_or_default();
+    let key = near.trim_end_matches(|c: char| !c.is_alphanumeric());
+    if !key.len().checked_sub(KEY.len()).and_then(|place| key.get(place..)).is_some_and(is_key) {
         return false;
     }
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |length| at + length);
+    let before = &text[start..at - (near.len() - key.len()) - KEY.len()];
+    let before = unticked(before);
     let value = &text[at + "::".len()..end];
     let opening = before.trim_end_matches(['*', '_', '~', '=', ' ', '\t']).chars().last();
     let value = match opening {
@@ -233,7 +237,14 @@ fn is_field(text: &str, at: usize) -> bool {
     is_never(&Value::String(bare(value)))
 }
 
-/// Where a text is code: what stands between backticks, and blocks between fences. One that is never closed is none, and neither is
+/// What stands before a field, without the box of a task that is done.
+fn unticked(before: &str) -> &str {
+    let signs = before.trim_start_matches(|c: char| !c.is_alphabetic() && c != '[');
+    let boxed = signs.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    boxed.filter(|(mark, _)| mark.chars().count() == 1).map_or(before, |(_, after)| after)
+}
+
+/// Where a text is code: what stands between backticks of one line, and blocks between fences. One that is never closed is none, and neither is
 /// what is only indented: a paragraph may be.
 fn code_of(text: &str) -> Vec<Range<usize>> {
     let is_closed = |range: &Range<usize>| {
@@ -242,7 +253,7 @@ fn code_of(text: &str) -> Vec<Range<usize>> {
     };
     let events = Parser::new(text).into_offset_iter();
     let code = events.filter(|(event, range)| match event {
-        Event::Code(_) => true,
+        Event::Code(_) => !text[range.clone()].contains('\n'),
         Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => is_closed(range),
         _ => false,
     });
@@ -314,6 +325,11 @@ mod tests {
             "```\nlet a = b::c;\n```\n\n[ai:: never]\n",
             "```\nnever closed\n\nai:: never\n",
             "A `sign`. [ai:: never] Another `sign`.",
+            "`Twas a cold night.\nai:: never\nThe lamps, `tis said, went out.\n",
+            "- [ ] ai:: never\n",
+            "- [x] ai:: never\n",
+            "- [x] Some [ai:: never] text\n",
+            "1. [x] **ai**:: never\n",
         ] {
             assert!(is_marked(text), "{text:?}");
         }
@@ -340,6 +356,7 @@ mod tests {
             "Write `ai:: never` or `[ai:: never]`.\n",
             "How to:\n\n```\nai:: never\n```\n",
             "- ~~~ md\n  [ai:: never]\n  ~~~\n",
+            "- [x] She said ai:: never\n",
             "",
         ] {
             assert!(!is_marked(text), "{text:?}");

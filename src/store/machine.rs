@@ -12,12 +12,9 @@ pub fn name(data: &Path, mint: bool) -> io::Result<String> {
     if let Some(name) = known.filter(|name| home::file_name(name, "").is_ok()) {
         return Ok(name);
     }
-    if mint { rename(data) } else { Err(io::Error::from(io::ErrorKind::NotFound)) }
-}
-
-/// Gives this machine a new name.
-pub fn rename(data: &Path) -> io::Result<String> {
-    let path = data.join("machine");
+    if !mint {
+        return Err(io::Error::from(io::ErrorKind::NotFound));
+    }
     let name = format!("m-{}", ulid::Ulid::generate());
     atomic::make_folders(data)?;
     atomic::write(data, &path, name.as_bytes())?;

@@ -165,15 +165,8 @@ impl Ledger {
     pub fn append(&self, record: Record) -> io::Result<()> {
         let seal = Seal::of(&self.data)?;
         let own = seal.key();
-        let mut machine = machine::name(&self.data, true)?;
-        let (mut file, mut bytes) = self.opened(&machine)?;
-        let mut key = key_of(&bytes);
-        if key.as_ref().is_some_and(|key| *key != own) {
-            // The key of that chain was lost. It stays as it is, and another one begins.
-            machine = machine::rename(&self.data)?;
-            (file, bytes) = self.opened(&machine)?;
-            key = None;
-        }
+        let machine = machine::name(&self.data, true)?;
+        let (chain, mut file, bytes, key) = self.chain_of(&machine, &own)?;
         let names_key = key.is_none().then_some(own);
         let (whole, torn) = split_torn(&bytes);
         let hashes: Vec<_> = lines(whole).map(sha256_hex).collect();
@@ -185,7 +178,7 @@ impl Ledger {
         line.push(b'\n');
         // A chain that is not as it was left was changed. The old anchor stays, so that it shows for good.
         // So it is with one that has lines and no anchor: nobody knows where it ended.
-        let anchors = self.anchors(&machine);
+        let anchors = self.anchors(&chain);
         let mut known = anchors.known(&hashes)?;
         let is_new = hashes.is_empty() && known.ends.is_empty();
         let is_ours = is_new || known.end_of(&hashes).is_some();
@@ -210,6 +203,21 @@ impl Ledger {
             anchors.set(&first, &mut known, end(n, head, None))?;
         }
         Ok(())
+    }
+
+    /// Finds the chain that this machine goes on with. One that names another key than its own stays as it is, and another one begins beside it. Returns
+    /// the chain's name, its file, what that holds, and the key that it names.
+    fn chain_of(&self, machine: &str, own: &str) -> io::Result<(String, File, Vec<u8>, Option<String>)> {
+        let of_key = format!("{machine}-{}", own.get(..8).unwrap_or(own));
+        let names = [machine.to_owned(), of_key.clone()].into_iter();
+        for name in names.chain((2_u32..).map(|n| format!("{of_key}-{n}"))) {
+            let (file, bytes) = self.opened(&name)?;
+            let key = key_of(&bytes);
+            if key.as_ref().is_none_or(|key| key == own) {
+                return Ok((name, file, bytes, key));
+            }
+        }
+        Err(io::Error::other("there are too many chains of this machine"))
     }
 
     /// Opens the chain of this machine to go on with it, locked, and reads it.
@@ -243,10 +251,14 @@ impl Ledger {
         }
         // A ledger that was deleted is missing from the folder; its anchor is not.
         let own = machine::name(&self.data, false).ok();
-        if let Some(own) = own.filter(|own| !machines.contains(own))
-            && !self.anchors(&own).known(&[])?.ends.is_empty()
-        {
-            machines.push(own);
+        let anchored = match &own {
+            Some(own) => self.anchors(own).chains()?,
+            None => vec![],
+        };
+        for name in own.into_iter().chain(anchored) {
+            if !machines.contains(&name) && !self.anchors(&name).known(&[])?.ends.is_empty() {
+                machines.push(name);
+            }
         }
         machines.sort();
         Ok(machines)
@@ -800,11 +812,42 @@ mod tests {
     fn a_machine_that_lost_its_key_begins_another_chain_and_leaves_the_old_one_whole() {
         let desk = Desk::new(2);
         fs::remove_file(desk.folder.path().join("data/machine.key")).unwrap();
+        let name = machine::name(&desk.folder.path().join("data"), false).unwrap();
         desk.ledger().append(fate("p-2")).unwrap();
         desk.ledger().append(fate("p-3")).unwrap();
-        let verdicts: Vec<_> = desk.ledger().verify().unwrap().into_iter().map(|(_, v)| v).collect();
-        assert_eq!(verdicts, [Verdict::Anchored { lines: 2 }; 2]);
+        let verdicts = || -> Vec<_> { desk.ledger().verify().unwrap().into_iter().map(|(_, v)| v).collect() };
+        assert_eq!(verdicts(), [Verdict::Anchored { lines: 2 }; 2]);
         assert_eq!(desk.ledger().records().unwrap().len(), 4);
+        let same = machine::name(&desk.folder.path().join("data"), false).unwrap();
+        assert_eq!(same, name, "other books and the money go by it");
+        // Whichever of them is removed, it is missed.
+        for file in fs::read_dir(desk.root().join(".scritorio/provenance")).unwrap() {
+            let file = file.unwrap().path();
+            let bytes = fs::read(&file).unwrap();
+            fs::remove_file(&file).unwrap();
+            let mut seen = verdicts();
+            seen.sort_by_key(|verdict| matches!(verdict, Verdict::Anchored { .. }));
+            assert_eq!(seen, [broken(1), Verdict::Anchored { lines: 2 }]);
+            fs::write(&file, bytes).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_key_that_somebody_changed_hides_no_chain() {
+        let desk = Desk::new(2);
+        let text = fs::read_to_string(desk.file()).unwrap();
+        let at = text.find("\"key\":\"").unwrap() + 7;
+        let other = if text[at..].starts_with('0') { "1" } else { "0" };
+        fs::write(desk.file(), [&text[..at], other, &text[at + 1..]].concat()).unwrap();
+        let old = desk.file();
+        assert_eq!(desk.verdict(), broken(1));
+        desk.ledger().append(fate("p-2")).unwrap();
+        fs::remove_file(old).unwrap();
+        let verdicts: Vec<_> = desk.ledger().verify().unwrap().into_iter().map(|(_, v)| v).collect();
+        assert!(
+            verdicts.contains(&broken(1)) && verdicts.contains(&Verdict::Anchored { lines: 1 }),
+            "{verdicts:?}"
+        );
     }
 
     use proptest::prelude::*;

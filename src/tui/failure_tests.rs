@@ -107,7 +107,7 @@ fn a_retry_without_a_word_leaves_the_whole_answer_before_it() {
         });
         let turn = serde_json::from_value(kept).unwrap();
         let grounded = Grounded::default();
-        let finished = Finished { session: session.clone(), turn, grounded, not_kept: None };
+        let finished = Finished { session: session.clone(), turn, grounded, is_stored: true, not_kept: None };
         author.happens(Msg::Finished(Box::new(finished)));
         author.app.chat.turns.iter().map(|t| t.raw.clone()).collect::<Vec<_>>()
     };

@@ -53,6 +53,7 @@ impl Stage {
             session: session.clone(),
             turn: turn(TurnId::mint(), TurnStatus::Done, answer),
             grounded: Grounded { shown: answer.to_owned(), ..Grounded::default() },
+            is_stored: true,
             not_kept: None,
         };
         let turns = (0..turns).map(kept).collect();

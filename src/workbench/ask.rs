@@ -63,7 +63,9 @@ pub struct Finished {
     pub turn: Turn,
     /// The answer ready to be shown.
     pub grounded: Grounded,
-    /// Why the turn could not be kept on disk, if so.
+    /// Whether the turn stands in its conversation on disk.
+    pub is_stored: bool,
+    /// What of the turn could not be kept on disk and why, if so.
     pub not_kept: Option<String>,
 }
 
@@ -308,13 +310,18 @@ impl Workbench {
         };
         let recorded = self.ledger().append(Record::Turn(Box::new(record)));
         let spent = self.write_spending();
-        let failed = stored.err().or(queued.err()).or(recorded.err());
+        let is_stored = stored.is_ok();
+        let failed = stored.err().or(queued.err());
         let not_kept = failed.map(|e| {
             format!("This turn and its proposals could not be kept in the book's .scritorio folder: {e}.")
         });
+        let not_recorded = recorded
+            .err()
+            .map(|e| format!("This turn is kept, and could not be recorded in the provenance: {e}."));
+        let not_kept = not_kept.or(not_recorded);
         let not_noted = spent.err().map(|e| format!("What this turn cost could not be noted: {e}."));
         let not_kept = not_kept.or(not_noted);
-        Finished { session: session.clone(), turn, grounded, not_kept }
+        Finished { session: session.clone(), turn, grounded, is_stored, not_kept }
     }
 
     /// Returns the turns of a conversation, oldest first. One that is `Running` and is not running now was cut off.

@@ -70,14 +70,16 @@ impl Chunks {
         let has_usage = self.usage(chunk);
         // Only one was asked for.
         if let Some(choice) = chunk.get("choices").and_then(|choices| choices.get(0)) {
-            // Some servers send what came so far beside each piece, or once more at the end.
-            let has = |part: &str| choice.get(part).filter(|p| p.as_object().is_some_and(|p| !p.is_empty()));
-            match (has("delta"), has("message")) {
-                (Some(delta), _) => self.delta(delta),
-                (None, Some(message)) => self.message(message),
-                (None, None) => {}
-            }
             let reason = choice.get("finish_reason").and_then(Value::as_str).filter(|r| !r.is_empty());
+            let has = |part: &str| choice.get(part).filter(|p| p.as_object().is_some_and(|p| !p.is_empty()));
+            let delta = has("delta");
+            if let Some(delta) = delta {
+                self.delta(delta);
+            }
+            // Some servers send what came so far beside each piece, or once more at the end.
+            if let Some(message) = has("message").filter(|_| delta.is_none() || reason.is_some()) {
+                self.message(message);
+            }
             if let Some(reason) = reason {
                 if reason == "error" {
                     return Progress::Failed(Refusal {
@@ -452,13 +454,16 @@ mod tests {
         };
         let beside = [chunk(Some("A"), "A", Value::Null), chunk(Some(" b."), "A b.", Value::Null)];
         let end = chunk(Some(""), "A b.", "stop".into());
-        assert_eq!(heard(&[&beside[0], &beside[1], &end]), ["A", " b.", "finished None "]);
+        let once = ["A", " b.", "Reasoning", "Thought", "finished None "];
+        assert_eq!(heard(&[&beside[0], &beside[1], &end]), once);
         for end in [chunk(None, "A b.", "stop".into()), end.replace(r#"{"content":""}"#, "{}")] {
             let heard = heard(&[&say("A"), &say(" b."), &end]);
-            assert_eq!(heard, ["A", " b.", "Reasoning", "Thought", "finished None "], "{end}");
+            assert_eq!(heard, once, "{end}");
         }
-        let alone = chunk(None, "A b.", "stop".into());
-        assert_eq!(heard(&[&alone]), ["Reasoning", "Thought", "A b.", "finished None "]);
+        // Also where a piece stands beside it that says nothing.
+        for alone in [chunk(None, "A b.", "stop".into()), end] {
+            assert_eq!(heard(&[&alone]), ["Reasoning", "Thought", "A b.", "finished None "], "{alone}");
+        }
     }
 
     #[test]

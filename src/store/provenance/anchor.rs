@@ -4,6 +4,7 @@
 //! both go on are both whole. Where a folder has none, its chain must be one that this machine has left somewhere, with nothing missing of what it wrote anywhere; an
 //! older copy can't be told from one whose last lines were cut off, and is never taken for whole.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -154,7 +155,25 @@ impl Anchors<'_> {
         self.folder().join(format!("chain-{name}-{}.json", self.machine))
     }
 
-    /// The files of this machine.
+    /// The names of this machine's other chains, of any book: of each key that it had, one may go on where another ended.
+    pub fn chains(&self) -> io::Result<Vec<String>> {
+        let entries = match std::fs::read_dir(self.folder()) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
+            other => other?,
+        };
+        let mut chains = BTreeSet::new();
+        for entry in entries {
+            let name = entry?.file_name();
+            let of_chain =
+                name.to_str().and_then(|name| name.strip_suffix(".json")?.split_once(self.machine));
+            if let Some((_, key)) = of_chain.filter(|(_, key)| key.starts_with('-')) {
+                chains.insert(format!("{}{key}", self.machine));
+            }
+        }
+        Ok(chains.into_iter().collect())
+    }
+
+    /// The files of this chain.
     fn files(&self) -> io::Result<Vec<PathBuf>> {
         let entries = match std::fs::read_dir(self.folder()) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(vec![]),

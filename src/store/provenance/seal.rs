@@ -29,7 +29,7 @@ impl Seal {
             // What was sealed with it stays as it is; nothing is sealed with it any more.
             Ok(Err(_)) => atomic::remove(&path)?,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            Err(e) => return Err(e),
+            Err(e) => return Err(io::Error::new(e.kind(), format!("{}: {e}", path.display()))),
         }
         let no_key = |_| io::Error::other("the system gives no random numbers for a key");
         let made = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).map_err(no_key)?;

@@ -264,7 +264,7 @@ fn caught_up(app: &mut App, session: &SessionId, resumed: Resumed) -> Vec<Effect
 /// A turn that is over, whose quotes are still to be checked.
 fn unchecked(session: &SessionId, turn: Turn) -> TurnView {
     let grounded = Grounded { shown: hide_markers(&turn.answer), ..Grounded::default() };
-    let finished = Finished { session: session.clone(), turn, grounded, not_kept: None };
+    let finished = Finished { session: session.clone(), turn, grounded, is_stored: true, not_kept: None };
     let mut view = TurnView::kept(finished);
     view.unchecked = true;
     view

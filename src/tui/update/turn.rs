@@ -93,15 +93,13 @@ fn finished_turn(app: &mut App, finished: Finished) -> Vec<Effect> {
     let quick = app.chat.asked_at.is_some_and(|at| app.now.duration_since(at) < READING);
     app.chat.from_start = quick && app.chat.top.is_none();
     let made = finished.turn.proposals.clone();
-    match &finished.not_kept {
-        Some(why) => {
-            app.tell(Notice::problem(why.clone()));
-            // A conversation that is nowhere on disk can't be continued; the next question starts one.
-            if !app.chat.stored {
-                app.chat.session = None;
-            }
-        }
-        None => app.chat.stored = true,
+    if let Some(why) = &finished.not_kept {
+        app.tell(Notice::problem(why.clone()));
+    }
+    app.chat.stored |= finished.is_stored;
+    if !app.chat.stored {
+        // A conversation that is nowhere on disk can't be continued; the next question starts one.
+        app.chat.session = None;
     }
     if let Some(view) = app.chat.turn_mut(&id) {
         view.finish(finished);

@@ -67,7 +67,7 @@ fn conversation(bench: &Workbench, session: SessionId, resumed: Resumed) -> Open
         } else {
             bench.ground(&turn, None)
         };
-        Finished { session: session.clone(), turn, grounded, not_kept: None }
+        Finished { session: session.clone(), turn, grounded, is_stored: true, not_kept: None }
     };
     let turns = turns.into_iter().enumerate().map(kept).collect();
     Opened { session, turns, unchecked, usage, unread }

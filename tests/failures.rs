@@ -161,6 +161,19 @@ fn a_question_that_could_not_be_kept_is_not_said_to_be_kept() {
 }
 
 #[test]
+fn a_turn_that_can_only_not_be_recorded_is_kept_and_told_as_that() {
+    let folders = Folders::new();
+    folders.write("../data/machine.key/in-the-way", "");
+    let server = always(|| Reply::Say("It does."));
+    let first = folders.run_at(&server.base, &["ask", QUESTION]).ok();
+    assert!(first.err.contains("This turn is kept, and could not be recorded"), "{}", first.err);
+    assert!(first.err.contains("machine.key"), "{}", first.err);
+    folders.run_at(&server.base, &["ask", QUESTION, "--session", "last"]).ok();
+    let listed = folders.run(&["sessions", "list", "--json"]).ok().json();
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["questions"]), (1, &json!(2)), "{listed}");
+}
+
+#[test]
 fn a_connection_that_is_reset_is_tried_again_a_few_times() {
     let trouble = Trouble::new();
     // What closes with bytes unread resets the connection.

@@ -149,7 +149,7 @@ impl Workbench {
     /// Returns what `request`, the next one of a turn, would cost with this body.
     pub(super) fn estimate(&self, setup: &TurnSetup, request: &Request, body: &Value) -> Estimate {
         let prices = self.prices(setup.provider.name(), &setup.model);
-        estimate(prices, request, tokens::of(request, body))
+        estimate(prices, request, tier_in(request, body), tokens::of(request, body))
     }
 
     /// Returns who knows what a turn may spend.
@@ -205,7 +205,12 @@ impl Workbench {
     }
 }
 
-fn estimate(prices: Option<Prices>, request: &Request, input_tokens: u64) -> Estimate {
+/// The tier that `body` asks for; `None` where the server takes none, or has refused it.
+pub(super) fn tier_in<'a>(request: &'a Request, body: &Value) -> Option<&'a str> {
+    request.options.service_tier.as_deref().filter(|_| body.get("service_tier").is_some())
+}
+
+fn estimate(prices: Option<Prices>, request: &Request, tier: Option<&str>, input_tokens: u64) -> Estimate {
     let output_tokens = request.options.max_output_tokens.map_or(EXPECTED_OUTPUT, u64::from);
     let usage =
         Usage { input_tokens: Some(input_tokens), output_tokens: Some(output_tokens), ..Usage::default() };
@@ -213,7 +218,6 @@ fn estimate(prices: Option<Prices>, request: &Request, input_tokens: u64) -> Est
     let searches =
         request.options.web_search && prices.as_ref().is_some_and(|prices| prices.web_search.is_some());
     let usage = Usage { web_searches: if searches { EXPECTED_SEARCHES } else { 0 }, ..usage };
-    let tier = request.options.service_tier.as_deref();
     let cost = prices.as_ref().and_then(|prices| prices.cost(&usage, tier, None));
     Estimate { input_tokens, output_tokens, cost, prices }
 }
@@ -453,15 +457,12 @@ impl Purse for Till {
             return Ok(());
         }
         let tokens = tokens();
-        let next = estimate(self.prices.clone(), request, tokens).cost;
+        let tier = request.options.service_tier.as_deref();
+        let cost = |tier| estimate(self.prices.clone(), request, tier, tokens).cost;
         // Where there is no room on the flex tier, the same request is sent on the default tier.
-        let default = |next: f64| {
-            let mut request = request.clone();
-            request.options.service_tier = None;
-            estimate(self.prices.clone(), &request, tokens).cost.map_or(next, |default| default.max(next))
-        };
-        let is_flex = request.options.service_tier.as_deref() == Some("flex");
-        self.may_spend(if is_flex { next.map(default) } else { next })?;
+        let default = |next: f64| cost(None).map_or(next, |default| default.max(next));
+        let next = cost(tier);
+        self.may_spend(if tier == Some("flex") { next.map(default) } else { next })?;
         self.began.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -515,6 +516,21 @@ mod tests {
     /// What a whole answer came to that says its tokens, on a tier.
     fn on(usage: Usage, tier: Option<&str>) -> Outcome {
         Outcome { end: End::Answered, left: true, usage, tier: tier.map(str::to_owned), ..Outcome::default() }
+    }
+
+    #[test]
+    fn what_is_shown_before_sending_is_priced_by_the_tier_that_is_in_the_body() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(folder.path(), "[options]\ntier = 'flex'\n");
+        let ask = Ask { question: "Who is Mira?".into(), ..Ask::default() };
+        let setup = bench.setup(&ask, "openai", &bench.destination("openai").unwrap()).unwrap();
+        let flex = request(Some("flex"));
+        let body = serde_json::json!({ "input": "Who is Mira?", "service_tier": "flex" });
+        let cost = |body: &Value| bench.estimate(&setup, &flex, body).cost.unwrap();
+        let mut refused = body.clone();
+        refused.as_object_mut().unwrap().shift_remove("service_tier");
+        assert_eq!((tier_in(&flex, &body), tier_in(&flex, &refused)), (Some("flex"), None));
+        assert!(cost(&refused) > 1.9 * cost(&body), "{} {}", cost(&refused), cost(&body));
     }
 
     /// Books what a request of so many tokens came to, as part of the turn `t-1`.

@@ -22,7 +22,7 @@ use crate::store::provenance::Record;
 use crate::store::sessions;
 use crate::tools::Registry;
 
-use super::money::Estimate;
+use super::money::{Estimate, tier_in};
 use super::provider::{OFFLINE, OPENAI};
 use super::{Ask, Workbench};
 
@@ -140,7 +140,7 @@ impl Workbench {
         Ok(Peek {
             is_sent: !is_reader,
             model: setup.model.clone(),
-            tier: request.options.service_tier.clone(),
+            tier: tier_in(&request, &body).map(str::to_owned),
             estimate,
             remembered,
             previous: None,

@@ -518,13 +518,18 @@ mod tests {
         assert!(session.turns[1].kept_by_server);
     }
 
+    /// The turns that are a part of the conversation.
+    fn standing(root: &Path) -> String {
+        let turns = load(root, &SessionId::new(HERE)).unwrap();
+        let listed = summary(root, &SessionId::new(HERE)).unwrap().questions;
+        assert_eq!(listed, turns.len(), "the list counts the same");
+        ids(&turns).join(" ")
+    }
+
     #[test]
     fn a_retry_that_fails_leaves_the_answer_there_was() {
         let root = tempfile::tempdir().unwrap();
-        let now = || {
-            let turns = load(root.path(), &SessionId::new(HERE)).unwrap();
-            ids(&turns).join(" ")
-        };
+        let now = || standing(root.path());
         talk(root.path(), "t-1", TurnStatus::Done, None);
         talk(root.path(), "t-2", failed(), Some("t-1"));
         assert_eq!(now(), "t-1 t-2");
@@ -539,12 +544,7 @@ mod tests {
     #[test]
     fn a_retry_that_is_stopped_leaves_a_whole_answer_and_takes_the_place_of_a_part() {
         let root = tempfile::tempdir().unwrap();
-        let now = || {
-            let turns = load(root.path(), &SessionId::new(HERE)).unwrap();
-            let listed = summary(root.path(), &SessionId::new(HERE)).unwrap().questions;
-            assert_eq!(listed, turns.len(), "the list counts the same");
-            ids(&turns).join(" ")
-        };
+        let now = || standing(root.path());
         talk(root.path(), "t-1", TurnStatus::Done, None);
         talk(root.path(), "t-2", TurnStatus::Cancelled, Some("t-1"));
         assert_eq!(now(), "t-1 t-2");
@@ -559,12 +559,7 @@ mod tests {
     #[test]
     fn a_retry_that_is_cut_or_without_words_leaves_a_whole_answer() {
         let root = tempfile::tempdir().unwrap();
-        let now = || {
-            let turns = load(root.path(), &SessionId::new(HERE)).unwrap();
-            let listed = summary(root.path(), &SessionId::new(HERE)).unwrap().questions;
-            assert_eq!(listed, turns.len(), "the list counts the same");
-            ids(&turns).join(" ")
-        };
+        let now = || standing(root.path());
         let again = |id: &str, lacks: Lack, replaces: &str| {
             talk_that_lacks(Some(lacks), root.path(), id, TurnStatus::Done, Some(replaces));
         };

@@ -215,10 +215,15 @@ mod tests {
     use crate::workbench::{Overrides, Surroundings};
 
     fn bench(folder: &Path) -> Workbench {
+        bench_with(folder, "")
+    }
+
+    /// With more settings than the budget.
+    fn bench_with(folder: &Path, more: &str) -> Workbench {
         for name in ["book/manuscript", "config"] {
             fs::create_dir_all(folder.join(name)).unwrap();
         }
-        fs::write(folder.join("config/config.toml"), "[budget]\nrefuse = 1.0\n").unwrap();
+        fs::write(folder.join("config/config.toml"), format!("[budget]\nrefuse = 1.0\n{more}")).unwrap();
         let overrides = Overrides { provider: Some("openai".into()), ..Overrides::default() };
         Workbench::open_in(&folder.join("book"), overrides, Surroundings::in_folders(folder)).unwrap()
     }
@@ -275,11 +280,8 @@ mod tests {
         let first = bench(folder.path());
         sends(&first, "openai", "gpt-5-mini").await;
         killed(first, folder.path());
-        let moved = "[budget]\nrefuse = 1.0\n[providers.openai]\nbase_url = \"http://127.0.0.1:9/v1\"\n";
-        fs::write(folder.path().join("config/config.toml"), moved).unwrap();
-        let overrides = Overrides { provider: Some("openai".into()), ..Overrides::default() };
-        let here = Surroundings::in_folders(folder.path());
-        let second = Workbench::open_in(&folder.path().join("book"), overrides, here).unwrap();
+        let moved = "[providers.openai]\nbase_url = \"http://127.0.0.1:9/v1\"\n";
+        let second = bench_with(folder.path(), moved);
         assert_eq!(second.prices("openai", "gpt-5-mini"), Some(Prices::free()), "here it is free");
         let shown = second.standing_with_killed().month;
         second.settle_killed().unwrap();

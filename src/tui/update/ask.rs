@@ -138,6 +138,7 @@ fn request(app: &App, question: String, chip: Option<Selection>) -> Ask {
         let unsaved = d.buffer.is_modified().then(|| d.buffer.to_text());
         (d.path.clone(), unsaved)
     });
+    let private = unsaved_marks(app, current.as_ref());
     Ask {
         question,
         persona: Some(app.chat.persona.clone()),
@@ -148,15 +149,18 @@ fn request(app: &App, question: String, chip: Option<Selection>) -> Ask {
         chapter: app.last_chapter.clone(),
         selection: chip
             .or_else(|| document.filter(|d| !is_private(app, d)).and_then(OpenDocument::captured_by_author)),
-        private: unsaved_marks(app),
+        private,
         provider: None,
         smoke: false,
     }
 }
 
-/// The documents that are marked on the screen and not on the disk yet.
-fn unsaved_marks(app: &App) -> Vec<BookPath> {
-    let marked = app.documents.iter().filter(|d| d.buffer.is_modified() && is_private_anywhere(app, d));
+/// The documents that are marked on the screen and not on the disk yet. The text of the `current` one is taken from the screen already.
+fn unsaved_marks(app: &App, current: Option<&(BookPath, Option<String>)>) -> Vec<BookPath> {
+    let marked = app.documents.iter().filter(|d| {
+        let taken = current.filter(|(path, _)| *path == d.path).and_then(|(_, text)| text.as_deref());
+        d.buffer.is_modified() && is_private_anywhere(app, d, taken)
+    });
     marked.map(|document| document.path.clone()).collect()
 }
 

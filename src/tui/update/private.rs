@@ -28,10 +28,11 @@ pub(in super::super) fn is_private(app: &App, document: &OpenDocument) -> bool {
     in_folder(app, document) || document.marked_elsewhere || is_marked(app, document)
 }
 
-/// The same, with every word of the document looked at: for a question, not for a frame.
-pub(super) fn is_private_anywhere(app: &App, document: &OpenDocument) -> bool {
-    is_private(app, document)
-        || document.buffer.is_modified() && privacy::is_marked(&document.buffer.to_text())
+/// The same, with every word of the document looked at: for a question, not for a frame. `text` is that of its buffer, where somebody has it.
+pub(super) fn is_private_anywhere(app: &App, document: &OpenDocument, text: Option<&str>) -> bool {
+    let is_marked =
+        || text.map_or_else(|| privacy::is_marked(&document.buffer.to_text()), privacy::is_marked);
+    is_private(app, document) || document.buffer.is_modified() && is_marked()
 }
 
 fn in_folder(app: &App, document: &OpenDocument) -> bool {

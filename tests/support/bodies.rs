@@ -62,7 +62,23 @@ pub fn take(api: &str, raw: &str) -> Result<(), String> {
     checked
         .and(whole)
         .and(if api == "chat" { paired(&body) } else { Ok(()) })
+        .and(readable_arguments(&body))
         .map_err(|broken| format!("{api}: {broken}\n{body:#}"))
+}
+
+/// The arguments of every call are the text of a JSON object: whatever a model wrote, servers read what is repeated to them.
+fn readable_arguments(body: &Value) -> Result<(), String> {
+    let all = |list: &'static str| body[list].as_array().into_iter().flatten();
+    let items = all("input").filter(|item| item["type"] == "function_call");
+    let calls = all("messages").flat_map(|message| message["tool_calls"].as_array().into_iter().flatten());
+    let object = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object());
+    let of = items.map(|item| &item["arguments"]).chain(calls.map(|call| &call["function"]["arguments"]));
+    for arguments in of {
+        if !arguments.as_str().is_some_and(object) {
+            return Err(format!("arguments are no JSON object: {arguments}"));
+        }
+    }
+    Ok(())
 }
 
 /// Every call has one output and every output its call, unless the server has the call already.

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use crate::providers::abilities::{Abilities, Forcing};
+use crate::providers::speech::is_object;
 use crate::providers::wire::Protocol;
 use crate::providers::{Item, Request, ToolChoice, raw};
 
@@ -178,7 +179,9 @@ fn verbatim(items: &[Item]) -> Vec<Value> {
         Item::Persona(words) => (!raw_message).then(|| json!({ "role": "assistant", "content": words })),
         Item::Call { call_id, .. } if raw_calls.contains(call_id.as_str()) => None,
         Item::Call { call_id, name, arguments } => {
-            Some(json!({ "type": "function_call", "call_id": call_id, "name": name, "arguments": arguments }))
+            let call =
+                json!({ "type": "function_call", "call_id": call_id, "name": name, "arguments": arguments });
+            Some(readable(call))
         }
         Item::Output { call_id, output, .. } => {
             raw_message = false;
@@ -187,10 +190,20 @@ fn verbatim(items: &[Item]) -> Vec<Value> {
         Item::Raw(item) => {
             let own = raw::of(Protocol::Responses, item)?;
             raw_message |= is(own, "message");
-            Some(own.clone())
+            Some(readable(own.clone()))
         }
     };
     items.iter().filter_map(one).collect()
+}
+
+/// An item as it stands, but for arguments of a call that are no JSON object: servers that give them to a template fail on those, and its output says
+/// what was wrong with them.
+fn readable(mut item: Value) -> Value {
+    let is_garbled = |arguments: &Value| !arguments.as_str().is_some_and(is_object);
+    if is(&item, "function_call") && item.get("arguments").is_none_or(is_garbled) {
+        item["arguments"] = "{}".into();
+    }
+    item
 }
 
 fn is(value: &Value, kind: &str) -> bool {
@@ -379,6 +392,29 @@ mod tests {
                 (&false.into(), &json!(["reasoning.encrypted_content"]))
             );
         }
+    }
+
+    #[test]
+    fn arguments_that_are_no_object_are_not_repeated_to_a_server_that_reads_them() {
+        let raw = |id: &str, arguments: Value| json!({ "type": "function_call", "id": "fc", "call_id": id, "name": "n", "arguments": arguments });
+        let mut items = vec![author("Who?")];
+        for (id, arguments) in [("c1", "{\"que"), ("c2", "[1]"), ("c3", ""), ("c4", "{\"a\": 1}")] {
+            items.extend([Item::Raw(raw(id, arguments.into())), output(id)]);
+        }
+        items.extend([Item::Raw(raw("c5", Value::Null)), output("c5")]);
+        items.extend([
+            Item::Call { call_id: CallId::new("c6"), name: "n".into(), arguments: "garbled".into() },
+            output("c6"),
+        ]);
+        let asked = Request { question: 0, ..request(items, false) };
+        let input = body(&asked, &keeps_nothing())["input"].clone();
+        let arguments = |n: usize| input[2 * n - 1]["arguments"].as_str();
+        assert_eq!(
+            (1..=6).filter_map(arguments).collect::<Vec<_>>(),
+            ["{}", "{}", "{}", "{\"a\": 1}", "{}", "{}"]
+        );
+        // Nothing else of the item is another.
+        assert_eq!(input[1], raw("c1", "{}".into()));
     }
 
     #[test]

@@ -193,7 +193,22 @@ fn verbatim(items: &[Item]) -> Vec<Value> {
             Some(readable(own.clone()))
         }
     };
-    items.iter().filter_map(one).collect()
+    without_lone_thoughts(items.iter().filter_map(one).collect())
+}
+
+/// Leaves out the thoughts of a response that said and called nothing after them: OpenAI refuses "a reasoning item without its required following item".
+fn without_lone_thoughts(items: Vec<Value>) -> Vec<Value> {
+    let begins_anew = |next: &Value| {
+        is(next, "function_call_output") || next.get("role").and_then(Value::as_str) == Some("user")
+    };
+    let mut kept: Vec<Value> = Vec::with_capacity(items.len());
+    for item in items.into_iter().rev() {
+        if !is(&item, "reasoning") || !kept.last().is_none_or(begins_anew) {
+            kept.push(item);
+        }
+    }
+    kept.reverse();
+    kept
 }
 
 /// An item as it stands, but for arguments of a call that are no JSON object: servers that give them to a template fail on those, and its output says
@@ -415,6 +430,30 @@ mod tests {
         );
         // Nothing else of the item is another.
         assert_eq!(input[1], raw("c1", "{}".into()));
+    }
+
+    #[test]
+    fn thoughts_that_nothing_followed_are_not_repeated() {
+        let thought =
+            |id: &str| Item::Raw(json!({ "type": "reasoning", "id": id, "encrypted_content": "e" }));
+        let message = Item::Raw(json!({ "type": "message", "role": "assistant", "id": "m", "content": [] }));
+        let items = vec![
+            author("Who?"),
+            thought("rs_1"),
+            thought("rs_2"),
+            message,
+            thought("rs_3"),
+            author("The program called `search_codex` itself."),
+            thought("rs_4"),
+            call("c1"),
+            thought("rs_5"),
+            output("c1"),
+            thought("rs_6"),
+        ];
+        let asked = Request { question: 0, ..request(items, false) };
+        let input = body(&asked, &keeps_nothing())["input"].clone();
+        let ids = input.as_array().unwrap().iter().filter_map(|item| item["id"].as_str());
+        assert_eq!(ids.collect::<Vec<_>>(), ["rs_1", "rs_2", "m", "rs_4"]);
     }
 
     #[test]

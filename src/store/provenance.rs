@@ -2,8 +2,8 @@
 //!
 //! Every line holds the SHA-256 of the line before it, and of itself. How many lines there are and the hash of the last one is also kept outside
 //! the book, in the data folder (the `anchor`), so that a tail that was cut off shows, and so does a line that somebody else added. The anchor names the next line before that is
-//! written: a line that it does not name was not written by this program here. A chain that has lines and no anchor never gets one. For other machines each line is sealed with this machine's
-//! key. Holds metadata and hashes, never prose, prompts or keys of providers.
+//! written: a line that it does not name was not written by this program here. For other machines each line is sealed with this machine's key. A chain that does not end as it was left, or
+//! has lines and no anchor, is never written to again: `<machine>-<key>.jsonl` begins beside it. Holds metadata and hashes, never prose, prompts or keys of providers.
 
 mod anchor;
 mod seal;
@@ -164,29 +164,20 @@ impl Ledger {
     /// Appends a record, durably: first the line, then the anchor. Makes `.scritorio`.
     pub fn append(&self, record: Record) -> io::Result<()> {
         let seal = Seal::of(&self.data)?;
-        let own = seal.key();
         let machine = machine::name(&self.data, true)?;
-        let (chain, mut file, bytes, key) = self.chain_of(&machine, &own)?;
-        let names_key = key.is_none().then_some(own);
+        let Chain { name, mut file, bytes, hashes, mut known, key } = self.chain_of(&machine, &seal.key())?;
+        let names_key = key.is_none().then(|| seal.key());
         let (whole, torn) = split_torn(&bytes);
-        let hashes: Vec<_> = lines(whole).map(sha256_hex).collect();
         let n = hashes.len() as u64 + 1;
         let before = hashes.last().map_or(NOTHING, String::as_str).to_owned();
         let (at, prev) = (super::now(), before.clone());
         let mut line = written(&Line { v: jsonl::VERSION, n, at, record, prev, key: names_key }, &seal)?;
         let head = sha256_hex(&line);
         line.push(b'\n');
-        // A chain that is not as it was left was changed. The old anchor stays, so that it shows for good.
-        // So it is with one that has lines and no anchor: nobody knows where it ended.
-        let anchors = self.anchors(&chain);
-        let mut known = anchors.known(&hashes)?;
-        let is_new = hashes.is_empty() && known.ends.is_empty();
-        let is_ours = is_new || known.end_of(&hashes).is_some();
+        let anchors = self.anchors(&name);
         let first = hashes.first().unwrap_or(&head).clone();
         let end = |count, head, next| End { book: String::new(), count, head, next };
-        if is_ours {
-            anchors.set(&first, &mut known, end(n - 1, before, Some(head.clone())))?;
-        }
+        anchors.set(&first, &mut known, end(n - 1, before, Some(head.clone())))?;
         if torn > 0 {
             // Half a line that a crash left. It was never whole, so nothing that was recorded goes.
             file.set_len((bytes.len() - torn) as u64)?;
@@ -199,35 +190,50 @@ impl Ledger {
         file.sync_data()?;
         #[cfg(test)]
         super::crash::point();
-        if is_ours {
-            anchors.set(&first, &mut known, end(n, head, None))?;
-        }
-        Ok(())
+        anchors.set(&first, &mut known, end(n, head, None))
     }
 
-    /// Finds the chain that this machine goes on with. One that names another key than its own stays as it is, and another one begins beside it. Returns
-    /// the chain's name, its file, what that holds, and the key that it names.
-    fn chain_of(&self, machine: &str, own: &str) -> io::Result<(String, File, Vec<u8>, Option<String>)> {
+    /// Finds the chain that this machine goes on with, and locks it. One that does not end as this machine left it stays as it is, so that what was done to it shows for good
+    /// and nothing that is recorded now can go with it; one that names another key than its own ended with that key. Another chain begins beside them.
+    fn chain_of(&self, machine: &str, own: &str) -> io::Result<Chain> {
         let of_key = format!("{machine}-{}", own.get(..8).unwrap_or(own));
         let names = [machine.to_owned(), of_key.clone()].into_iter();
-        for name in names.chain((2_u32..).map(|n| format!("{of_key}-{n}"))) {
-            let (file, bytes) = self.opened(&name)?;
-            let key = key_of(&bytes);
-            if key.as_ref().is_none_or(|key| key == own) {
-                return Ok((name, file, bytes, key));
+        for name in names.chain((2..1_000).map(|n| format!("{of_key}-{n}"))) {
+            let Some(chain) = self.as_it_was_left(name)? else { continue };
+            if chain.key.as_ref().is_none_or(|key| key == own) {
+                return Ok(chain);
             }
+            self.follow(chain)?;
         }
-        Err(io::Error::other("there are too many chains of this machine"))
+        Err(io::Error::other("too many chains of this machine do not end as they were left"))
     }
 
-    /// Opens the chain of this machine to go on with it, locked, and reads it.
-    fn opened(&self, machine: &str) -> io::Result<(File, Vec<u8>)> {
-        let path = home::make(&self.root, &format!("{FOLDER}/{machine}.jsonl"))?;
+    /// Opens a chain to go on with it, locked. `None`: it does not end as this machine left it, or this machine does not know how it ended.
+    fn as_it_was_left(&self, name: String) -> io::Result<Option<Chain>> {
+        let anchors = self.anchors(&name);
+        let path = home::make(&self.root, &format!("{FOLDER}/{name}.jsonl"))?;
+        // One that was removed is not made again. Another program may make it meanwhile: first the file, then its anchor.
+        if !path.exists() && !anchors.known(&[])?.is_left_at(&[]) && !path.exists() {
+            return Ok(None);
+        }
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
         jsonl::lock(&file)?;
         let mut bytes = vec![];
         file.read_to_end(&mut bytes)?;
-        Ok((file, bytes))
+        let hashes: Vec<_> = lines(split_torn(&bytes).0).map(sha256_hex).collect();
+        let known = anchors.known(&hashes)?;
+        let key = key_of(&bytes);
+        let chain = known.is_left_at(&hashes).then_some(Chain { name, file, bytes, hashes, known, key });
+        Ok(chain)
+    }
+
+    /// Notes that a chain that has ended is in this folder now: a book that begins where this one was does not lack it.
+    fn follow(&self, mut chain: Chain) -> io::Result<()> {
+        let end = chain.known.end_of(&chain.hashes).filter(|_| chain.known.own().is_none()).cloned();
+        match (end, chain.hashes.first()) {
+            (Some(end), Some(first)) => self.anchors(&chain.name).set(first, &mut chain.known, end),
+            _ => Ok(()),
+        }
     }
 
     /// Checks every machine's chain; by machine, in order.
@@ -298,6 +304,19 @@ impl Ledger {
     fn anchors<'a>(&'a self, machine: &'a str) -> Anchors<'a> {
         Anchors { data: &self.data, machine, root: &self.root }
     }
+}
+
+/// A chain that this machine may go on with, locked as long as its file is open.
+struct Chain {
+    /// What its file is called, without the ending.
+    name: String,
+    file: File,
+    bytes: Vec<u8>,
+    /// Of its whole lines.
+    hashes: Vec<String>,
+    known: Known,
+    /// The key that it names.
+    key: Option<String>,
 }
 
 /// Writes a line with its seal and its own hash in it: the last two fields, each of all that stands before.
@@ -443,7 +462,17 @@ mod tests {
         }
 
         fn file(&self) -> PathBuf {
-            fs::read_dir(self.root().join(".scritorio/provenance")).unwrap().next().unwrap().unwrap().path()
+            Self::first(&self.root())
+        }
+
+        /// The chain that is called by the machine alone.
+        fn first(book: &Path) -> PathBuf {
+            let files = fs::read_dir(book.join(".scritorio/provenance")).unwrap();
+            files.map(|file| file.unwrap().path()).min_by_key(|path| path.as_os_str().len()).unwrap()
+        }
+
+        fn verdicts(&self) -> Vec<Verdict> {
+            self.ledger().verify().unwrap().into_iter().map(|(_, verdict)| verdict).collect()
         }
 
         fn verdict(&self) -> Verdict {
@@ -474,8 +503,7 @@ mod tests {
 
         /// Cuts the last line off.
         fn cuts(&self, folder: &str) {
-            let folder = self.folder.path().join(folder).join(".scritorio/provenance");
-            let file = fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+            let file = Self::first(&self.folder.path().join(folder));
             let text = fs::read_to_string(&file).unwrap();
             let lines: Vec<&str> = text.split_inclusive('\n').collect();
             fs::write(&file, lines[..lines.len() - 1].concat()).unwrap();
@@ -599,7 +627,6 @@ mod tests {
         desk.ledger_in("third").append(fate("p-4")).unwrap();
         assert_eq!(desk.verdict_in("third"), Verdict::Broken { line: 4, maybe_copy: true });
         // Back where it was once, with as many lines as it had there.
-        desk.cuts("third");
         desk.moves("third", "book");
         assert!(matches!(desk.verdict(), Verdict::Broken { line: 4, .. }), "{:?}", desk.verdict());
     }
@@ -649,7 +676,48 @@ mod tests {
         fs::remove_dir_all(desk.folder.path().join("data/anchors")).unwrap();
         assert_eq!(desk.verdict(), Verdict::NotAnchored { lines: 3 });
         desk.ledger().append(fate("p-3")).unwrap();
-        assert_eq!(desk.verdict(), Verdict::NotAnchored { lines: 4 });
+        assert_eq!(desk.verdicts(), [Verdict::NotAnchored { lines: 3 }, Verdict::Anchored { lines: 1 }]);
+    }
+
+    #[test]
+    fn what_is_recorded_while_lines_are_away_is_not_lost_when_they_come_back() {
+        type Away = fn(&Desk);
+        let ways: [(Away, u64); 3] = [
+            (|desk| desk.cuts("book"), 3),
+            (|desk| fs::remove_file(desk.file()).unwrap(), 1),
+            (|desk| fs::write(desk.file(), "").unwrap(), 1),
+        ];
+        for (takes_away, line) in ways {
+            let desk = Desk::new(3);
+            let (file, bytes) = (desk.file(), fs::read(desk.file()).unwrap());
+            takes_away(&desk);
+            desk.ledger().append(fate("p-3")).unwrap();
+            desk.ledger().append(fate("p-4")).unwrap();
+            assert_eq!(desk.verdicts(), [broken(line), Verdict::Anchored { lines: 2 }]);
+            fs::write(&file, &bytes).unwrap();
+            assert_eq!(desk.verdicts(), [Verdict::Anchored { lines: 3 }, Verdict::Anchored { lines: 2 }]);
+            // And when it happens to the second chain.
+            let file = desk.root().join(".scritorio/provenance").join(&desk.ledger().verify().unwrap()[1].0);
+            fs::remove_file(file.with_extension("jsonl")).unwrap();
+            fs::write(desk.file(), "").unwrap();
+            desk.ledger().append(fate("p-5")).unwrap();
+            assert_eq!(desk.verdicts(), [broken(1), broken(1), Verdict::Anchored { lines: 1 }]);
+        }
+    }
+
+    #[test]
+    fn a_new_book_in_the_folder_of_one_that_moved_on_lacks_nothing() {
+        let desk = Desk::new(2);
+        fs::remove_file(desk.folder.path().join("data/machine.key")).unwrap();
+        desk.ledger().append(fate("p-2")).unwrap();
+        desk.moves("book", "second");
+        desk.ledger_in("second").append(fate("p-3")).unwrap();
+        fs::create_dir(desk.root()).unwrap();
+        assert_eq!(desk.verdicts(), []);
+        desk.ledger().append(fate("p-4")).unwrap();
+        assert_eq!(desk.verdicts(), [Verdict::Anchored { lines: 1 }]);
+        let moved = desk.ledger_in("second").verify().unwrap().into_iter().map(|(_, verdict)| verdict);
+        assert_eq!(moved.collect::<Vec<_>>(), [Verdict::Anchored { lines: 2 }; 2]);
     }
 
     #[test]
@@ -798,11 +866,12 @@ mod tests {
             bytes += &format!("{}\n", String::from_utf8(line).unwrap());
         }
         fs::write(desk.file(), &bytes).unwrap();
-        fs::remove_dir_all(desk.folder.path().join("data/anchors")).unwrap();
-        assert_eq!(desk.verdict(), Verdict::NotAnchored { lines: 2 });
+        desk.anchored(&End { head: prev, ..desk.end() });
+        of_earlier_version(&desk);
+        assert_eq!(desk.verdict(), Verdict::Anchored { lines: 2 });
         desk.ledger().append(fate("p-2")).unwrap();
         desk.ledger().append(fate("p-3")).unwrap();
-        assert_eq!(desk.verdict(), Verdict::NotAnchored { lines: 4 });
+        assert_eq!(desk.verdict(), Verdict::Anchored { lines: 4 });
         let text = fs::read_to_string(desk.file()).unwrap();
         assert_eq!(text.matches("\"key\":").count(), 1);
         assert!(text.lines().nth(2).unwrap().contains("\"key\":"), "{text}");
@@ -815,8 +884,7 @@ mod tests {
         let name = machine::name(&desk.folder.path().join("data"), false).unwrap();
         desk.ledger().append(fate("p-2")).unwrap();
         desk.ledger().append(fate("p-3")).unwrap();
-        let verdicts = || -> Vec<_> { desk.ledger().verify().unwrap().into_iter().map(|(_, v)| v).collect() };
-        assert_eq!(verdicts(), [Verdict::Anchored { lines: 2 }; 2]);
+        assert_eq!(desk.verdicts(), [Verdict::Anchored { lines: 2 }; 2]);
         assert_eq!(desk.ledger().records().unwrap().len(), 4);
         let same = machine::name(&desk.folder.path().join("data"), false).unwrap();
         assert_eq!(same, name, "other books and the money go by it");
@@ -825,7 +893,7 @@ mod tests {
             let file = file.unwrap().path();
             let bytes = fs::read(&file).unwrap();
             fs::remove_file(&file).unwrap();
-            let mut seen = verdicts();
+            let mut seen = desk.verdicts();
             seen.sort_by_key(|verdict| matches!(verdict, Verdict::Anchored { .. }));
             assert_eq!(seen, [broken(1), Verdict::Anchored { lines: 2 }]);
             fs::write(&file, bytes).unwrap();
@@ -843,7 +911,7 @@ mod tests {
         assert_eq!(desk.verdict(), broken(1));
         desk.ledger().append(fate("p-2")).unwrap();
         fs::remove_file(old).unwrap();
-        let verdicts: Vec<_> = desk.ledger().verify().unwrap().into_iter().map(|(_, v)| v).collect();
+        let verdicts = desk.verdicts();
         assert!(
             verdicts.contains(&broken(1)) && verdicts.contains(&Verdict::Anchored { lines: 1 }),
             "{verdicts:?}"

@@ -21,10 +21,10 @@ use crate::store::provenance::{FateRecord, Record, TurnRecord, Verdict};
 use super::Workbench;
 use super::out_file::{self, OutError};
 
-/// One machine's chain, and how it stands.
+/// A chain of one machine, and how it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chain {
-    /// The machine, by the random name that it has in this book.
+    /// The machine, by the random name that it has, with a part of its key where this is not its first chain.
     pub machine: String,
     /// How its chain stands.
     #[serde(flatten)]

@@ -1,4 +1,4 @@
-//! Where chains of this machine ended: `anchors/chain-<hash>-<machine>.json` in the data folder, one file a chain.
+//! Where chains of this machine ended: `anchors/chain-<hash>-<chain>.json` in the data folder, one file a chain. A chain is called by the machine, or by the machine and its key.
 //!
 //! A chain is known by its first line, so that a book that is moved or copied keeps its anchor. Each folder that holds the book has an end of its own: copies that
 //! both go on are both whole. Where a folder has none, its chain must be one that this machine has left somewhere, with nothing missing of what it wrote anywhere; an
@@ -73,13 +73,19 @@ impl Known {
         own.filter(|own| own.ends(hashes)).or_else(elsewhere)
     }
 
+    /// Whether a chain ends as this machine left it, or is new.
+    pub fn is_left_at(&self, hashes: &[String]) -> bool {
+        let is_new = hashes.is_empty() && self.ends.is_empty();
+        is_new || self.end_of(hashes).is_some()
+    }
+
     /// The end in this folder.
     pub fn own(&self) -> Option<&End> {
         self.ends.iter().find(|end| end.book == self.here)
     }
 }
 
-/// The anchors of one machine.
+/// The anchors of one chain.
 pub(super) struct Anchors<'a> {
     pub data: &'a Path,
     pub machine: &'a str,
@@ -164,10 +170,10 @@ impl Anchors<'_> {
         let mut chains = BTreeSet::new();
         for entry in entries {
             let name = entry?.file_name();
-            let of_chain =
-                name.to_str().and_then(|name| name.strip_suffix(".json")?.split_once(self.machine));
-            if let Some((_, key)) = of_chain.filter(|(_, key)| key.starts_with('-')) {
-                chains.insert(format!("{}{key}", self.machine));
+            let of_chain = || name.to_str()?.strip_suffix(".json")?.strip_prefix("chain-")?.split_once('-');
+            let Some((_, chain)) = of_chain() else { continue };
+            if chain.strip_prefix(self.machine).is_some_and(|key| key.starts_with('-')) {
+                chains.insert(chain.to_owned());
             }
         }
         Ok(chains.into_iter().collect())

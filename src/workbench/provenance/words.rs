@@ -14,7 +14,7 @@ pub(super) const NOT_PROVEN: [&str; 7] = [
     "Words that the author read in an answer and then typed by hand count as the author's own.",
     "It holds no prompt and no answer, only their hashes and lengths: it says what was asked of whom and what was read, not what was said.",
     "A model's name is the one that was asked for. A server may use another, and may keep what it was sent.",
-    "\"Intact and anchored\" means that no line was changed, left out, moved or added since this machine wrote it. It can't show what was done to the records before that, or with this machine's own data folder. A book that was moved or copied stays anchored; a copy that is older than the book itself can't be told from one whose last lines were cut off, and is never called whole.",
+    "\"Intact and anchored\" means that no line was changed, left out, moved or added since this machine wrote it. One machine may have several records: it begins another where one does not end as it was left. It can't show what was done to the records before that, or with this machine's own data folder. A book that was moved or copied stays anchored; a copy that is older than the book itself can't be told from one whose last lines were cut off, and is never called whole.",
     "\"Intact, not anchored\" means that the chain has no gap, and that each line bears the seal of the machine that began it (lines of versions that had no seals do not). On another machine a cut end does not show, and neither does a chain that somebody wrote anew as a whole, with a seal of its own.",
     "The list of what left the machine is kept on each machine by itself, is not hash-chained, and is not in git: it is complete for this machine only.",
 ];
@@ -43,7 +43,7 @@ pub(super) fn text(report: &Report) -> String {
         out.push_str("Nothing is recorded yet.\n");
     }
     for chain in &report.chains {
-        line(&mut out, &format!("Machine {}: {}", chain.machine, chain.words));
+        line(&mut out, &format!("Record {}: {}", chain.machine, chain.words));
     }
     section(&mut out, "What this does not prove");
     for sentence in &report.does_not_prove {

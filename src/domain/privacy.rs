@@ -22,6 +22,12 @@ pub const NEVER: &str = "never";
 /// Most bytes between the key of a Dataview field and the signs behind it, such as those of emphasis.
 const NEAR: usize = 64;
 
+/// Most bytes of a Dataview field's value that are looked at.
+const FAR: usize = 256;
+
+/// Longest word, in bytes, that may be a slip of [`NEVER`].
+const LONGEST_SLIP: usize = 64;
+
 /// Lines at the beginning of a file in which a mark is looked for that is not where it should be.
 const MAX_HEAD: usize = 60;
 
@@ -204,57 +210,70 @@ fn has_line(block: &str) -> bool {
 
 /// Whether a Dataview field says it: on a line of its own, or in brackets among other words. Code is none, and is shown as it stands.
 fn has_field(text: &str) -> bool {
-    let mut fields = text.match_indices("::").map(|(at, _)| at).filter(|at| is_field(text, *at)).peekable();
-    if fields.peek().is_none() {
+    let mut start = 0;
+    let mut fields = vec![];
+    for line in text.split_inclusive('\n') {
+        fields.extend(fields_in(line.trim_end_matches(['\r', '\n'])).map(|at| start + at));
+        start += line.len();
+    }
+    if fields.is_empty() {
         return false;
     }
     let code = code_of(text);
-    fields.any(|at| !code.iter().any(|range| range.contains(&at)))
+    fields.iter().any(|at| !code.iter().any(|range| range.contains(at)))
 }
 
-/// Whether the two colons at `at` belong to a field that says it.
-fn is_field(text: &str, at: usize) -> bool {
-    // The key stands near: a line may be as long as a book.
-    let near = text.get(text.floor_char_boundary(at.saturating_sub(NEAR))..at).unwrap_or_default();
-    let near = near.rsplit('\n').next().unwrap_or_default();
+/// Where the two colons of fields that say it are in a line. Takes a step for each byte of it, however many fields there are: a line may be as long as a book.
+fn fields_in(line: &str) -> impl Iterator<Item = usize> {
+    let mut colons = line.match_indices("::").map(|(at, _)| at).peekable();
+    // Signs and numbers of lists, quotations and comments, and the box of a task that is done, may stand before a field that is no part of a sentence.
+    let words = || {
+        let rest = unticked(line);
+        line.len() - rest.len() + rest.find(char::is_alphabetic).unwrap_or(rest.len())
+    };
+    let words = if colons.peek().is_some() { words() } else { 0 };
+    colons.filter(move |at| is_field(line, *at, words))
+}
+
+/// Whether the two colons at `at` belong to a field that says it, in a line whose words begin at `words`.
+fn is_field(line: &str, at: usize, words: usize) -> bool {
+    let near = line.get(line.floor_char_boundary(at.saturating_sub(NEAR))..at).unwrap_or_default();
     let key = near.trim_end_matches(|c: char| !c.is_alphanumeric());
-    if !key.len().checked_sub(KEY.len()).and_then(|place| key.get(place..)).is_some_and(is_key) {
+    let Some(place) = key.len().checked_sub(KEY.len()).filter(|place| key.get(*place..).is_some_and(is_key))
+    else {
         return false;
-    }
-    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
-    let end = text[at..].find('\n').map_or(text.len(), |length| at + length);
-    let before = &text[start..at - (near.len() - key.len()) - KEY.len()];
-    let before = unticked(before);
-    let value = &text[at + "::".len()..end];
-    let opening = before.trim_end_matches(['*', '_', '~', '=', ' ', '\t']).chars().last();
+    };
+    let place = at - near.len() + place;
+    let value = line[at + "::".len()..].trim_start();
+    let value = &value[..value.floor_char_boundary(FAR)];
+    let opening = line[..place].trim_end_matches(['*', '_', '~', '=', ' ', '\t']).chars().last();
     let value = match opening {
         Some('[') => value.split(']').next().unwrap_or_default(),
         Some('(') => value.split(')').next().unwrap_or_default(),
-        // Signs and numbers of lists, quotations and comments.
-        _ if !before.contains(char::is_alphabetic) => before_comment(value),
+        _ if place <= words => before_comment(value),
         _ => return false,
     };
     is_never(&Value::String(bare(value)))
 }
 
-/// What stands before a field, without the box of a task that is done.
-fn unticked(before: &str) -> &str {
-    let signs = before.trim_start_matches(|c: char| !c.is_alphabetic() && c != '[');
+/// A line without the box of a task that is done, and what stands before it.
+fn unticked(line: &str) -> &str {
+    let signs = line.trim_start_matches(|c: char| !c.is_alphabetic() && c != '[');
     let boxed = signs.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    boxed.filter(|(mark, _)| mark.chars().count() == 1).map_or(before, |(_, after)| after)
+    boxed.filter(|(mark, _)| mark.chars().count() == 1).map_or(line, |(_, after)| after)
 }
 
 /// Where a text is code: what stands between backticks of one line, and blocks between fences. One that is never closed is none, and neither is
-/// what is only indented: a paragraph may be.
+/// what is only indented: a paragraph may be. Tildes alone may be the signs between two scenes.
 fn code_of(text: &str) -> Vec<Range<usize>> {
-    let is_closed = |range: &Range<usize>| {
+    let is_closed = |range: &Range<usize>, info: &str| {
         let end = text[range.clone()].trim_end();
-        end.contains('\n') && (end.ends_with("```") || end.ends_with("~~~"))
+        end.contains('\n') && (end.ends_with("```") || end.ends_with("~~~") && !info.trim().is_empty())
     };
     let events = Parser::new(text).into_offset_iter();
     let code = events.filter(|(event, range)| match event {
         Event::Code(_) => !text[range.clone()].contains('\n'),
-        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => is_closed(range),
+        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => is_closed(range, info),
         _ => false,
     });
     code.map(|(_, range)| range).collect()
@@ -278,6 +297,7 @@ fn is_key(key: &str) -> bool {
 fn is_never(value: &Value) -> bool {
     match value {
         Value::Bool(allowed) => !allowed,
+        Value::String(word) if word.trim().len() > LONGEST_SLIP => false,
         Value::String(word) => {
             let word = word.trim().to_lowercase();
             ["no", "none", "off", "false", "private"].contains(&&*word) || similarity(&word, NEVER) >= SLIP
@@ -326,6 +346,7 @@ mod tests {
             "```\nnever closed\n\nai:: never\n",
             "A `sign`. [ai:: never] Another `sign`.",
             "`Twas a cold night.\nai:: never\nThe lamps, `tis said, went out.\n",
+            "One.\n\n~~~\n\nTwo.\n\nai:: never\n\n~~~\n\nThree.\n",
             "- [ ] ai:: never\n",
             "- [x] ai:: never\n",
             "- [x] Some [ai:: never] text\n",
@@ -414,6 +435,15 @@ mod tests {
         for raw in ["", "  ", "../x", "a/../b", "~/notes", "C:/notes", "!notes", "a\nb", &"a".repeat(2000)] {
             assert!(pattern(raw).is_err(), "{raw:?}");
         }
+    }
+
+    #[test]
+    fn a_line_that_is_made_to_be_slow_is_not() {
+        for field in ["[ai:: x ", "ai:: x ", "--- ai::", "::", "ai::    ", "(ai:: \u{e9}"] {
+            assert!(!is_marked(&field.repeat(200_000)), "{field}");
+        }
+        let slip = format!("---\nai: {}\n---\n", "never".repeat(200_000));
+        assert!(!is_marked(&slip));
     }
 
     #[test]

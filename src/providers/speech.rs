@@ -427,9 +427,9 @@ fn in_json(text: &str) -> Value {
     }
 }
 
-/// Whether a text is a whole JSON object.
+/// Whether a text is a whole JSON object, with nothing in it that a strict reader refuses: no half of a character, no number that is too large.
 pub fn is_object(text: &str) -> bool {
-    text.trim_start().starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+    text.trim_start().starts_with('{') && serde_json::from_str::<Map<String, Value>>(text).is_ok()
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ pub struct Chunks {
 struct Brought {
     words: bool,
     thoughts: bool,
+    calls: bool,
 }
 
 impl Chunks {
@@ -98,10 +99,10 @@ impl Chunks {
     fn delta(&mut self, delta: &Value) {
         self.in_pieces.thoughts |= self.thoughts(delta);
         self.in_pieces.words |= self.words(delta);
-        self.calls(delta);
+        self.in_pieces.calls |= self.calls(delta);
     }
 
-    /// The whole answer, of which pieces may have come before: a call that is told twice counts once by itself.
+    /// The whole answer, of which pieces may have come before.
     fn message(&mut self, message: &Value) {
         if !self.in_pieces.thoughts {
             self.thoughts(message);
@@ -109,7 +110,9 @@ impl Chunks {
         if !self.in_pieces.words {
             self.words(message);
         }
-        self.calls(message);
+        if !self.in_pieces.calls {
+            self.calls(message);
+        }
     }
 
     /// Takes what was thought; `false`: nothing.
@@ -143,14 +146,18 @@ impl Chunks {
         content.is_some() || refusal.is_some()
     }
 
-    fn calls(&mut self, delta: &Value) {
-        if let Some(calls) = delta.get("tool_calls") {
+    /// Takes what was called; `false`: nothing.
+    fn calls(&mut self, delta: &Value) -> bool {
+        let calls = delta.get("tool_calls").filter(|calls| calls.as_array().is_some_and(|c| !c.is_empty()));
+        if let Some(calls) = calls {
             self.answer.calls(calls);
         }
         // The form before `tool_calls`: one call, without an id.
-        if let Some(call) = delta.get("function_call").filter(|c| c.is_object()) {
+        let call = delta.get("function_call").filter(|c| c.is_object());
+        if let Some(call) = call {
             self.answer.fragment(Fragment::of(call, None));
         }
+        calls.is_some() || call.is_some()
     }
 
     fn content(&mut self, content: &Value) {
@@ -463,6 +470,52 @@ mod tests {
         // Also where a piece stands beside it that says nothing.
         for alone in [chunk(None, "A b.", "stop".into()), end] {
             assert_eq!(heard(&[&alone]), ["Reasoning", "Thought", "A b.", "finished None "], "{alone}");
+        }
+    }
+
+    #[test]
+    fn calls_that_come_in_pieces_and_as_a_whole_are_made_once() {
+        let call = |id: Option<&str>, index: Option<u64>, arguments: &str| {
+            let mut call =
+                json!({ "type": "function", "function": { "name": "look", "arguments": arguments } });
+            if let Some(id) = id {
+                call["id"] = id.into();
+            }
+            if let Some(index) = index {
+                call["index"] = index.into();
+            }
+            call
+        };
+        let piece = |calls: &Value| json!({ "choices": [{ "delta": { "tool_calls": calls } }] }).to_string();
+        let end = |calls: &Value| {
+            let message = json!({ "role": "assistant", "content": null, "tool_calls": calls });
+            let choice =
+                json!({ "delta": { "content": "" }, "message": message, "finish_reason": "tool_calls" });
+            json!({ "choices": [choice] }).to_string()
+        };
+        let made = |pieces: &[&str]| {
+            let heard = heard(pieces).into_iter();
+            heard.filter(|event| event.starts_with("call ")).collect::<Vec<_>>()
+        };
+        let (one, two) = ("{\"x\":1}", "{\"x\":2}");
+        for (pieces, whole, calls) in [
+            (json!([call(None, None, one)]), json!([call(Some("a"), None, one)]), &[one][..]),
+            (json!([call(Some("a"), Some(0), one)]), json!([call(Some("b"), Some(0), one)]), &[one]),
+            (
+                json!([call(None, None, one), call(None, None, two)]),
+                json!([call(None, None, one), call(None, None, two)]),
+                &[one, two],
+            ),
+            (
+                json!([call(Some("a"), Some(1), one), call(Some("b"), Some(2), two)]),
+                json!([call(Some("a"), None, one), call(Some("b"), None, two)]),
+                &[one, two],
+            ),
+            // Calls that did not come in pieces.
+            (json!([]), json!([call(Some("a"), None, one)]), &[one]),
+        ] {
+            let calls: Vec<_> = calls.iter().map(|arguments| format!("call look {arguments}")).collect();
+            assert_eq!(made(&[&piece(&pieces), &end(&whole)]), calls, "{pieces} {whole}");
         }
     }
 

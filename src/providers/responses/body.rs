@@ -413,7 +413,8 @@ mod tests {
     fn arguments_that_are_no_object_are_not_repeated_to_a_server_that_reads_them() {
         let raw = |id: &str, arguments: Value| json!({ "type": "function_call", "id": "fc", "call_id": id, "name": "n", "arguments": arguments });
         let mut items = vec![author("Who?")];
-        for (id, arguments) in [("c1", "{\"que"), ("c2", "[1]"), ("c3", ""), ("c4", "{\"a\": 1}")] {
+        let half = "{\"a\":\"\\ud83d\"}";
+        for (id, arguments) in [("c1", "{\"que"), ("c2", "[1]"), ("c3", half), ("c4", "{\"a\": 1}")] {
             items.extend([Item::Raw(raw(id, arguments.into())), output(id)]);
         }
         items.extend([Item::Raw(raw("c5", Value::Null)), output("c5")]);

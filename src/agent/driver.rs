@@ -22,7 +22,7 @@ use crate::domain::conversation::{Failure, ToolStatus, Turn, TurnStatus, Usage};
 use crate::domain::passage::sha256_hex;
 use crate::domain::safe_text;
 use crate::proposal::Proposal;
-use crate::providers::{Event, Receipts, ToolChoice, leave_out, tokens};
+use crate::providers::{Event, Receipts, ToolChoice, leave_out};
 use crate::tools::{Material, Outcome, Seen, ToolError};
 use stream::Stream;
 
@@ -159,8 +159,8 @@ impl Driver {
         self.drop_oldest();
         let kept = self.machine.kept();
         let request = request::request(&self.setup, self.machine.items(), kept, choice);
-        let tokens = || tokens::of(&request, &self.setup.provider.body(&request));
-        if let Err(failure) = self.setup.purse.allow(&request, &tokens) {
+        let body = || self.setup.provider.body(&request);
+        if let Err(failure) = self.setup.purse.allow(&request, &body) {
             self.refused = Some(failure);
         } else if !self.cancel.is_cancelled() {
             let witness = Arc::new(self.receipts.of(self.setup.witness.clone()));

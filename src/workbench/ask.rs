@@ -164,7 +164,7 @@ impl Workbench {
         let witness = self.witness(Some((session.clone(), id.clone())), &whole, known);
         let witness = self.inner.opened.watch(self.root(), &id, witness);
         let left = [private::missing(&whole), kept_back.notice(), too_long(left_out, &model)];
-        let purse = self.purse(&id, name, &model, options.service_tier.as_deref());
+        let purse = self.purse(&id, name, &model);
         let mut setup = TurnSetup {
             numbers_missing: notices::numbers_missing(&whole, &book),
             notices: told.into_iter().chain(left).flatten().collect(),
@@ -311,10 +311,18 @@ impl Workbench {
         let recorded = self.ledger().append(Record::Turn(Box::new(record)));
         let spent = self.write_spending();
         let is_stored = stored.is_ok();
-        let failed = stored.err().or(queued.err());
-        let not_kept = failed.map(|e| {
-            format!("This turn and its proposals could not be kept in the book's .scritorio folder: {e}.")
-        });
+        let not_kept = match (stored, queued) {
+            (Ok(()), Ok(())) => None,
+            (Err(e), Ok(())) => {
+                Some(format!("This turn could not be kept in the book's .scritorio folder: {e}."))
+            }
+            (Ok(()), Err(e)) => {
+                Some(format!("This turn is kept, and what it proposes could not be kept for review: {e}."))
+            }
+            (Err(e), Err(_)) => Some(format!(
+                "This turn and its proposals could not be kept in the book's .scritorio folder: {e}."
+            )),
+        };
         let not_recorded = recorded
             .err()
             .map(|e| format!("This turn is kept, and could not be recorded in the provenance: {e}."));

@@ -48,7 +48,7 @@ impl Workbench {
         (turn, witness): (&TurnId, &dyn Witness),
     ) -> Result<Vec<Vec<f32>>, Failure> {
         let tokens = texts.iter().map(|text| tokens::estimate(text)).sum();
-        self.till(turn, OPENAI, model, None).allow_texts(tokens)?;
+        self.till(turn, OPENAI, model).allow_texts(tokens)?;
         server.embed(texts, witness).await
     }
 

@@ -149,32 +149,25 @@ impl Workbench {
     /// Returns what `request`, the next one of a turn, would cost with this body.
     pub(super) fn estimate(&self, setup: &TurnSetup, request: &Request, body: &Value) -> Estimate {
         let prices = self.prices(setup.provider.name(), &setup.model);
-        estimate(prices, request, tier_in(request, body), tokens::of(request, body))
+        estimate(prices, request, body, tier_in(body))
     }
 
     /// Returns who knows what a turn may spend.
-    pub(super) fn purse(
-        &self,
-        turn: &TurnId,
-        provider: &str,
-        model: &str,
-        tier: Option<&str>,
-    ) -> Arc<dyn Purse> {
+    pub(super) fn purse(&self, turn: &TurnId, provider: &str, model: &str) -> Arc<dyn Purse> {
         if provider == OFFLINE {
             return Arc::new(());
         }
-        Arc::new(self.till(turn, provider, model, tier))
+        Arc::new(self.till(turn, provider, model))
     }
 
     /// Returns who knows what may be spent on what is asked of a server as part of a turn.
-    pub(super) fn till(&self, turn: &TurnId, provider: &str, model: &str, tier: Option<&str>) -> Till {
+    pub(super) fn till(&self, turn: &TurnId, provider: &str, model: &str) -> Till {
         Till {
             prices: self.prices(provider, model),
             budget: self.settings().budget,
             settings: self.inner.surroundings.folders.settings_file().display().to_string(),
             turn: turn.clone(),
             model: model.to_owned(),
-            tier: tier.map(str::to_owned),
             began: AtomicBool::new(false),
             book: self.inner.spent.clone(),
         }
@@ -206,11 +199,13 @@ impl Workbench {
 }
 
 /// The tier that `body` asks for; `None` where the server takes none, or has refused it.
-pub(super) fn tier_in<'a>(request: &'a Request, body: &Value) -> Option<&'a str> {
-    request.options.service_tier.as_deref().filter(|_| body.get("service_tier").is_some())
+pub(super) fn tier_in(body: &Value) -> Option<&str> {
+    body.get("service_tier")?.as_str()
 }
 
-fn estimate(prices: Option<Prices>, request: &Request, tier: Option<&str>, input_tokens: u64) -> Estimate {
+/// What a request would cost with this body, on a tier.
+fn estimate(prices: Option<Prices>, request: &Request, body: &Value, tier: Option<&str>) -> Estimate {
+    let input_tokens = tokens::of(request, body);
     let output_tokens = request.options.max_output_tokens.map_or(EXPECTED_OUTPUT, u64::from);
     let usage =
         Usage { input_tokens: Some(input_tokens), output_tokens: Some(output_tokens), ..Usage::default() };
@@ -347,8 +342,6 @@ pub(super) struct Till {
     settings: String,
     turn: TurnId,
     model: String,
-    /// The tier that it asks for.
-    tier: Option<String>,
     /// Whether a request of this turn was let go.
     began: AtomicBool,
     book: Unwritten,
@@ -358,11 +351,11 @@ impl Till {
     /// Whether texts of so many tokens may be sent to become vectors.
     pub(super) fn allow_texts(&self, tokens: u64) -> Result<(), Failure> {
         let usage = Usage { input_tokens: Some(tokens), output_tokens: Some(0), ..Usage::default() };
-        self.may_spend(self.prices.as_ref().and_then(|prices| prices.cost(&usage, None, None)))
+        self.may_spend(self.prices.as_ref().and_then(|prices| prices.cost(&usage, None, None)), None)
     }
 
-    /// Whether so much more may be spent, in US dollars; `None`: nobody knows how much it is.
-    fn may_spend(&self, next: Option<f64>) -> Result<(), Failure> {
+    /// Whether so much more may be spent, in US dollars, on a tier; `None`: nobody knows how much it is.
+    fn may_spend(&self, next: Option<f64>, tier: Option<&str>) -> Result<(), Failure> {
         let Budget { refuse, per_turn, .. } = self.budget;
         if !self.budget.limits() || next == Some(0.0) {
             return Ok(());
@@ -374,7 +367,7 @@ impl Till {
         let (month, of_turn) = self.book.sums(Some(&self.turn));
         let spent = of_turn.unwrap_or(0.0);
         let left = self.left(spent);
-        let Some(next) = next else { return Err(self.of_unknown_cost(left)) };
+        let Some(next) = next else { return Err(self.of_unknown_cost(tier, left)) };
         let is_unknown = |_: &&Unread| refuses_unknown && (refuse.is_some() || of_turn.is_none());
         if let Some(unread) = month.unread.as_ref().filter(is_unknown) {
             return Err(self.of_unknown_sum(unread, left));
@@ -436,9 +429,9 @@ impl Till {
         }
     }
 
-    fn of_unknown_cost(&self, left: &str) -> Failure {
+    fn of_unknown_cost(&self, tier: Option<&str>, left: &str) -> Failure {
         let model = &self.model;
-        let tier = self.tier.as_deref().map(|tier| format!(" on the {tier} tier")).unwrap_or_default();
+        let tier = tier.map(|tier| format!(" on the {tier} tier")).unwrap_or_default();
         Failure {
             kind: FailureKind::Work,
             message: format!("The price of {model}{tier} is not known, so the budget can't be kept. {left}"),
@@ -451,18 +444,18 @@ impl Till {
 }
 
 impl Purse for Till {
-    fn allow(&self, request: &Request, tokens: &dyn Fn() -> u64) -> Result<(), Failure> {
+    fn allow(&self, request: &Request, body: &dyn Fn() -> Value) -> Result<(), Failure> {
         if !self.budget.limits() {
             self.began.store(true, Ordering::Relaxed);
             return Ok(());
         }
-        let tokens = tokens();
-        let tier = request.options.service_tier.as_deref();
-        let cost = |tier| estimate(self.prices.clone(), request, tier, tokens).cost;
+        let body = body();
+        let tier = tier_in(&body);
+        let cost = |tier| estimate(self.prices.clone(), request, &body, tier).cost;
         // Where there is no room on the flex tier, the same request is sent on the default tier.
         let default = |next: f64| cost(None).map_or(next, |default| default.max(next));
         let next = cost(tier);
-        self.may_spend(if tier == Some("flex") { next.map(default) } else { next })?;
+        self.may_spend(if tier == Some("flex") { next.map(default) } else { next }, tier)?;
         self.began.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -471,6 +464,8 @@ impl Purse for Till {
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use serde_json::json;
 
     use super::*;
     use crate::domain::price::Source;
@@ -502,15 +497,17 @@ mod tests {
         }
     }
 
-    /// Tokens of [`request`].
-    const ONE: u64 = 20;
+    /// A body of [`request`], on no tier.
+    fn one() -> Value {
+        json!({})
+    }
 
     fn used(input: u64, output: u64) -> Usage {
         Usage { input_tokens: Some(input), output_tokens: Some(output), ..Usage::default() }
     }
 
     fn purse(bench: &Workbench) -> Arc<dyn Purse> {
-        bench.purse(&TurnId::new("t-1"), "openai", "gpt-5-mini", None)
+        bench.purse(&TurnId::new("t-1"), "openai", "gpt-5-mini")
     }
 
     /// What a whole answer came to that says its tokens, on a tier.
@@ -519,18 +516,35 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_before_sending_is_priced_by_the_tier_that_is_in_the_body() {
+    fn what_is_shown_before_sending_and_what_a_budget_allows_are_priced_by_the_tier_that_is_in_the_body() {
         let folder = tempfile::tempdir().unwrap();
-        let bench = bench(folder.path(), "[options]\ntier = 'flex'\n");
-        let ask = Ask { question: "Who is Mira?".into(), ..Ask::default() };
-        let setup = bench.setup(&ask, "openai", &bench.destination("openai").unwrap()).unwrap();
-        let flex = request(Some("flex"));
-        let body = serde_json::json!({ "input": "Who is Mira?", "service_tier": "flex" });
-        let cost = |body: &Value| bench.estimate(&setup, &flex, body).cost.unwrap();
-        let mut refused = body.clone();
-        refused.as_object_mut().unwrap().shift_remove("service_tier");
-        assert_eq!((tier_in(&flex, &body), tier_in(&flex, &refused)), (Some("flex"), None));
-        assert!(cost(&refused) > 1.9 * cost(&body), "{} {}", cost(&refused), cost(&body));
+        // The second one's server takes no tier, and that model has no price on this one.
+        for (provider, model, tier, asked) in [
+            ("openai", "gpt-5-mini", "flex", Some("flex")),
+            ("openai", "gpt-5-mini", "priority", Some("priority")),
+            ("anthropic", "claude-sonnet-4-5", "priority", None),
+        ] {
+            let settings = format!("[options]\nservice_tier = '{tier}'\n[budget]\nrefuse = 10\n");
+            let bench =
+                bench(folder.path(), &format!("{settings}[providers.{provider}]\nmodel = '{model}'\n"));
+            let ask = Ask { question: "Who is Mira?".into(), ..Ask::default() };
+            let setup = bench.setup(&ask, provider, &bench.destination(provider).unwrap()).unwrap();
+            let request = first_request(&setup);
+            let body = setup.provider.body(&request);
+            assert_eq!(request.options.service_tier.as_deref(), Some(tier));
+            assert_eq!(tier_in(&body), asked, "{provider}");
+            let cost = |body: &Value| bench.estimate(&setup, &request, body).cost.unwrap();
+            let mut plain = body.clone();
+            plain.as_object_mut().unwrap().shift_remove("service_tier");
+            let times = cost(&body) / cost(&plain);
+            let is_right = match asked {
+                Some("flex") => times < 0.6,
+                Some(_) => times > 1.5,
+                None => (times - 1.0).abs() < 1e-9,
+            };
+            assert!(is_right, "{provider} {tier}: {times}");
+            assert_eq!(setup.purse.allow(&request, &|| body.clone()), Ok(()), "{provider}");
+        }
     }
 
     /// Books what a request of so many tokens came to, as part of the turn `t-1`.
@@ -593,14 +607,14 @@ mod tests {
         assert!(standing.warns());
         assert_eq!((standing.month.responses, standing.month.unpriced), (2, 1));
         assert_eq!(standing.words(), "at least $0.65 of $0.65 this month, 1 request of unknown cost");
-        let refused = purse(&other).allow(&request(None), &|| ONE).unwrap_err();
+        let refused = purse(&other).allow(&request(None), &one).unwrap_err();
         assert_eq!(refused.kind, FailureKind::Work);
         assert!(refused.message.ends_with("Nothing more was sent."), "{refused:?}");
-        let next = other.purse(&TurnId::new("t-2"), "openai", "gpt-5-mini", None);
-        let refused = next.allow(&request(None), &|| ONE).unwrap_err();
+        let next = other.purse(&TurnId::new("t-2"), "openai", "gpt-5-mini");
+        let refused = next.allow(&request(None), &one).unwrap_err();
         assert!(refused.message.ends_with("Nothing was sent."), "of the next question: {refused:?}");
         assert!(refused.hint.contains("`refuse` under [budget] in") && refused.hint.contains("config.toml"));
-        assert_eq!(purse(&first).allow(&request(None), &|| ONE), Ok(()));
+        assert_eq!(purse(&first).allow(&request(None), &one), Ok(()));
     }
 
     #[test]
@@ -608,15 +622,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let bench = bench(folder.path(), "[budget]\nper_turn = 0.005\n");
         let purse = purse(&bench);
-        assert_eq!(purse.allow(&request(None), &|| ONE), Ok(()));
+        assert_eq!(purse.allow(&request(None), &one), Ok(()));
         spends(&bench, &on(used(0, 1_000), None));
-        assert_eq!(purse.allow(&request(None), &|| ONE), Ok(()));
+        assert_eq!(purse.allow(&request(None), &one), Ok(()));
         spends(&bench, &on(used(0, 1_000), None));
-        let refused = purse.allow(&request(None), &|| ONE).unwrap_err();
+        let refused = purse.allow(&request(None), &one).unwrap_err();
         assert!(refused.message.contains("has cost $0.0040"), "{refused:?}");
         assert!(refused.hint.contains("`per_turn`"), "{refused:?}");
-        let other = bench.purse(&TurnId::new("t-2"), "openai", "gpt-5-mini", None);
-        assert_eq!(other.allow(&request(None), &|| ONE), Ok(()), "another question");
+        let other = bench.purse(&TurnId::new("t-2"), "openai", "gpt-5-mini");
+        assert_eq!(other.allow(&request(None), &one), Ok(()), "another question");
     }
 
     #[test]
@@ -642,7 +656,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let asks = |provider: &str, settings: &str| {
             let bench = bench(folder.path(), settings);
-            bench.purse(&TurnId::new("t-1"), provider, "brand-new", None).allow(&request(None), &|| ONE)
+            bench.purse(&TurnId::new("t-1"), provider, "brand-new").allow(&request(None), &one)
         };
         for limit in ["refuse = 100", "per_turn = 100"] {
             let refused = asks("openai", &format!("[budget]\n{limit}\n")).unwrap_err();
@@ -663,8 +677,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let asks = |settings: &str| {
             let bench = bench(folder.path(), settings);
-            let next = bench.purse(&TurnId::new("t-2"), "openai", "gpt-5-mini", None);
-            (next.allow(&request(None), &|| ONE), bench.standing())
+            let next = bench.purse(&TurnId::new("t-2"), "openai", "gpt-5-mini");
+            (next.allow(&request(None), &one), bench.standing())
         };
         spends(&bench(folder.path(), ""), &on(used(0, 1_000), None));
         let (allowed, standing) = asks("[budget]\nrefuse = 1\n");
@@ -714,9 +728,9 @@ mod tests {
     fn a_request_on_the_flex_tier_must_be_affordable_on_the_default_tier_too() {
         let folder = tempfile::tempdir().unwrap();
         let bench = bench(folder.path(), "[budget]\nrefuse = 0.0015\n");
-        let flex = bench.purse(&TurnId::new("t-1"), "openai", "gpt-5-mini", Some("flex"));
+        let on_flex = || json!({ "service_tier": "flex" });
         assert!(
-            flex.allow(&request(Some("flex")), &|| ONE).is_err(),
+            purse(&bench).allow(&request(Some("flex")), &on_flex).is_err(),
             "two thousandths of a dollar, if there is no room"
         );
     }
@@ -729,10 +743,10 @@ mod tests {
         assert_eq!(spends(&bench, &on(searched, None)).cost, Some(0.02));
         let folder = tempfile::tempdir().unwrap();
         let bench = self::bench(folder.path(), "[budget]\nrefuse = 0.02\n");
-        assert_eq!(purse(&bench).allow(&request(None), &|| ONE), Ok(()));
+        assert_eq!(purse(&bench).allow(&request(None), &one), Ok(()));
         let mut searching = request(None);
         searching.options.web_search = true;
-        assert!(purse(&bench).allow(&searching, &|| ONE).is_err(), "three of them cost more than that");
+        assert!(purse(&bench).allow(&searching, &one).is_err(), "three of them cost more than that");
     }
 
     #[test]

@@ -140,7 +140,7 @@ impl Workbench {
         Ok(Peek {
             is_sent: !is_reader,
             model: setup.model.clone(),
-            tier: tier_in(&request, &body).map(str::to_owned),
+            tier: tier_in(&body).map(str::to_owned),
             estimate,
             remembered,
             previous: None,

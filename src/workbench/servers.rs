@@ -14,10 +14,9 @@ use tokio_util::sync::CancellationToken;
 use crate::domain::conversation::{Failure, FailureKind, Usage};
 use crate::domain::ids::TurnId;
 use crate::providers::presets;
+use crate::providers::remote::Remote;
 use crate::providers::wire::Protocol;
-use crate::providers::{
-    Event, Exchange, Item, Options, Provider, Receipts, Request, ToolChoice, Witness, tokens,
-};
+use crate::providers::{Event, Exchange, Item, Options, Provider, Receipts, Request, ToolChoice, Witness};
 
 use super::Workbench;
 use super::keys::KeyStatus;
@@ -235,9 +234,10 @@ impl Workbench {
             });
         }
         self.settle_spending();
-        let purse = self.purse(&TurnId::mint(), name, &model, None);
-        let may_send = |request: &Request| purse.allow(request, &|| tokens::of_request(request));
-        may_send(&check_request(&model, true))?;
+        let purse = self.purse(&TurnId::mint(), name, &model);
+        let may_send = |remote: &Remote, request: &Request| purse.allow(request, &|| remote.body(request));
+        let known = self.remote(name, &model)?;
+        may_send(&known, &check_request(&model, true))?;
         // Whatever it refused once: this asks how it is now.
         self.unlearn(name, None);
         let remote = self.remote(name, &model)?;
@@ -250,7 +250,7 @@ impl Workbench {
         if result.is_err() && !request.tools.is_empty() && !remote.tools() {
             // Only the tool was refused: whether it answers without is still to be seen.
             request = check_request(&model, false);
-            may_send(&request)?;
+            may_send(&remote, &request)?;
             began = Instant::now();
             (result, events) = wait(heard(remote.as_ref(), &request, &witness, began))?;
         }

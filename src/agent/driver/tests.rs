@@ -234,7 +234,7 @@ fn what_goes_inline_says_how_much_of_it_does_not() {
 async fn the_purse_is_asked_before_the_text_goes_inline_too() {
     struct Once(Mutex<u32>);
     impl Purse for Once {
-        fn allow(&self, _: &Request, _: &dyn Fn() -> u64) -> Result<(), Failure> {
+        fn allow(&self, _: &Request, _: &dyn Fn() -> serde_json::Value) -> Result<(), Failure> {
             let mut asked = self.0.lock().unwrap();
             *asked += 1;
             if *asked > 1 { Err(failure()) } else { Ok(()) }
@@ -314,7 +314,7 @@ async fn a_withdrawn_answer_stands_where_asking_again_fails_and_that_is_told() {
 async fn where_the_budget_refuses_to_ask_again_nobody_is_told_that_it_was_asked() {
     struct Once(Mutex<bool>);
     impl Purse for Once {
-        fn allow(&self, _: &Request, _: &dyn Fn() -> u64) -> Result<(), Failure> {
+        fn allow(&self, _: &Request, _: &dyn Fn() -> serde_json::Value) -> Result<(), Failure> {
             let is_second = std::mem::replace(&mut *self.0.lock().unwrap(), true);
             if is_second { Err(failure()) } else { Ok(()) }
         }
@@ -441,7 +441,7 @@ async fn a_provider_that_fails_or_crashes_fails_the_turn_and_what_arrived_is_kep
 struct OneRequest;
 
 impl Purse for OneRequest {
-    fn allow(&self, request: &Request, _: &dyn Fn() -> u64) -> Result<(), Failure> {
+    fn allow(&self, request: &Request, _: &dyn Fn() -> serde_json::Value) -> Result<(), Failure> {
         if request.tools_ran() { Err(failure()) } else { Ok(()) }
     }
 }

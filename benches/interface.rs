@@ -17,6 +17,10 @@ const WORDS: [&str; 12] =
 
 /// A book with one chapter of so many words, in paragraphs of a hundred.
 fn book(folder: &Path, words: usize) -> Workbench {
+    book_that_ends(folder, words, "")
+}
+
+fn book_that_ends(folder: &Path, words: usize, end: &str) -> Workbench {
     let root = folder.join(format!("book-{words}"));
     std::fs::create_dir_all(root.join("manuscript")).unwrap();
     std::fs::create_dir_all(root.join("codex/characters")).unwrap();
@@ -29,6 +33,7 @@ fn book(folder: &Path, words: usize) -> Workbench {
         text.push_str(WORDS[(n * 7 + n / 13) % WORDS.len()]);
         text.push_str(if n % 100 == 99 { ".\n\n" } else { " " });
     }
+    text.push_str(end);
     std::fs::write(root.join("manuscript/01.md"), text).unwrap();
     Workbench::open_in(&root, Overrides::default(), Surroundings::in_folders(folder)).unwrap()
 }
@@ -58,6 +63,16 @@ fn typing(c: &mut Criterion) {
             });
         });
     }
+    // The mark is looked for again in what is not saved yet.
+    let bench = book_that_ends(folder.path(), 40_000, "\n\n(ai:: never)\n");
+    let mut stage = Stage::new(&bench, SIZE).unwrap();
+    stage.press(KeyCode::PageDown, KeyModifiers::NONE);
+    group.bench_function("40000 words that AI never reads, as their last line says", |b| {
+        b.iter(|| {
+            stage.press(KeyCode::Char('e'), KeyModifiers::NONE);
+            stage.frame().unwrap();
+        });
+    });
     let bench = book(folder.path(), 100_000);
     let mut stage = Stage::new(&bench, SIZE).unwrap();
     stage.converse(200, &answer());

@@ -148,7 +148,8 @@ impl Chunks {
 
     /// Takes what was called; `false`: nothing.
     fn calls(&mut self, delta: &Value) -> bool {
-        let calls = delta.get("tool_calls").filter(|calls| calls.as_array().is_some_and(|c| !c.is_empty()));
+        let has_one = |calls: &&Value| calls.as_array().is_some_and(|c| c.iter().any(Value::is_object));
+        let calls = delta.get("tool_calls").filter(has_one);
         if let Some(calls) = calls {
             self.answer.calls(calls);
         }

@@ -80,11 +80,14 @@ pub(super) fn keep_from_ai(app: &mut App) -> Vec<Effect> {
         document.view.reveal(&document.buffer);
     }
     app.chat.chip = app.chat.chip.take().filter(|_| private);
-    app.tell(Notice::done(if private {
-        "AI may read this document again, once it is saved."
+    app.tell(if private {
+        Notice::done("AI may read this document again, once it is saved.")
+    } else if app.chat.running.is_some() {
+        // It has a book of its own, from when it was asked.
+        Notice::hint("The running question may still read this, no later one. Esc Esc stops it.")
     } else {
-        "AI never reads this document from now on. Save to keep the mark."
-    }));
+        Notice::done("AI never reads this document from now on. Save to keep the mark.")
+    });
     vec![]
 }
 
@@ -100,6 +103,7 @@ fn difference<'a>(old: &str, new: &'a str) -> (Range<usize>, &'a str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::ids::TurnId;
     use crate::tui::msg::Msg;
     use crate::tui::tests::Author;
 
@@ -125,6 +129,14 @@ mod tests {
         author.happens(Msg::Run("cancel"));
         author.happens(Msg::Run("keep-from-ai"));
         assert_eq!(author.app.document().unwrap().buffer.to_text(), before);
+    }
+
+    #[test]
+    fn a_question_that_is_running_is_said_to_know_a_document_still() {
+        let mut author = Author::at(80, 24);
+        author.app.chat.running = Some(TurnId::new("t-1"));
+        author.happens(Msg::Run("keep-from-ai"));
+        author.sees_words("The running question may still read this, no later one. Esc Esc stops it.");
     }
 
     #[test]

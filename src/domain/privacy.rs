@@ -220,7 +220,10 @@ fn has_field(text: &str) -> bool {
         return false;
     }
     let code = code_of(text);
-    fields.iter().any(|at| !code.iter().any(|range| range.contains(at)))
+    let is_code = |at: &usize| {
+        code.get(code.partition_point(|range| range.end <= *at)).is_some_and(|range| range.contains(at))
+    };
+    !fields.iter().all(is_code)
 }
 
 /// Where the two colons of fields that say it are in a line. Takes a step for each byte of it, however many fields there are: a line may be as long as a book.
@@ -263,17 +266,21 @@ fn unticked(line: &str) -> &str {
     boxed.filter(|(mark, _)| mark.chars().count() == 1).map_or(line, |(_, after)| after)
 }
 
-/// Where a text is code: what stands between backticks of one line, and blocks between fences. One that is never closed is none, and neither is
+/// Where a text is code, in order: what stands between backticks of one line, and blocks between fences. One that is never closed is none, and neither is
 /// what is only indented: a paragraph may be. Tildes alone may be the signs between two scenes.
 fn code_of(text: &str) -> Vec<Range<usize>> {
-    let is_closed = |range: &Range<usize>, info: &str| {
-        let end = text[range.clone()].trim_end();
-        end.contains('\n') && (end.ends_with("```") || end.ends_with("~~~") && !info.trim().is_empty())
+    let is_code = |range: &Range<usize>, info: &str| {
+        let block = text[range.clone()].trim_end();
+        let last = block.rsplit_once('\n').map_or("", |(_, last)| last);
+        let fence = last.trim_matches(|c: char| c.is_whitespace() || c == '>');
+        let sign = block.trim_start().chars().next();
+        let is_closed = fence.len() >= 3 && fence.chars().all(|c| Some(c) == sign);
+        is_closed && (sign == Some('`') || !info.trim().is_empty())
     };
     let events = Parser::new(text).into_offset_iter();
     let code = events.filter(|(event, range)| match event {
         Event::Code(_) => !text[range.clone()].contains('\n'),
-        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => is_closed(range, info),
+        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => is_code(range, info),
         _ => false,
     });
     code.map(|(_, range)| range).collect()
@@ -347,6 +354,10 @@ mod tests {
             "A `sign`. [ai:: never] Another `sign`.",
             "`Twas a cold night.\nai:: never\nThe lamps, `tis said, went out.\n",
             "One.\n\n~~~\n\nTwo.\n\nai:: never\n\n~~~\n\nThree.\n",
+            "One.\n\n~~~ * ~~~\n\nTwo.\n\nai:: never\n\n~~~ * ~~~\n",
+            "One.\n\n~~~ text\n\nai:: never\n\nThe end ~~~\n",
+            "One.\n\n```\n\nai:: never\n\nThe end ```\n",
+            "One.\n\n~~~ text\n\nai:: never\n\n```\n",
             "- [ ] ai:: never\n",
             "- [x] ai:: never\n",
             "- [x] Some [ai:: never] text\n",
@@ -442,6 +453,7 @@ mod tests {
         for field in ["[ai:: x ", "ai:: x ", "--- ai::", "::", "ai::    ", "(ai:: \u{e9}"] {
             assert!(!is_marked(&field.repeat(200_000)), "{field}");
         }
+        assert!(!is_marked(&"`[ai:: never]` ".repeat(50_000)));
         let slip = format!("---\nai: {}\n---\n", "never".repeat(200_000));
         assert!(!is_marked(&slip));
     }

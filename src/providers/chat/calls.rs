@@ -81,6 +81,11 @@ impl Calls {
         self.open.is_empty()
     }
 
+    /// How many calls have a name and whole arguments.
+    pub fn whole(&self) -> usize {
+        self.open.iter().filter(|call| !call.name.is_empty() && is_object(&call.arguments)).count()
+    }
+
     /// Whether a tool of this name is on offer.
     pub fn offers(&self, name: &str) -> bool {
         self.offered.has(name)
@@ -189,7 +194,9 @@ impl Calls {
         };
         let heads: Vec<bool> = all.iter().map(is_head).collect();
         let mut ids: HashSet<CallId> = all.iter().map(|call| call.call_id.clone()).collect();
-        for (mut call, _) in all.into_iter().zip(heads).filter(|(_, is_head)| !is_head) {
+        let is_nothing = |call: &Open| call.name.is_empty() && call.arguments.trim().is_empty();
+        let calls = all.into_iter().zip(heads).filter(|(call, is_head)| !is_head && !is_nothing(call));
+        for (mut call, _) in calls {
             if call.arguments.trim().is_empty() && last != Last::Cut {
                 "{}".clone_into(&mut call.arguments);
             }

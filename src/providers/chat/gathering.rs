@@ -84,6 +84,11 @@ impl Gathering {
         }
     }
 
+    /// How many calls are whole so far.
+    pub fn whole_calls(&self) -> usize {
+        self.calls.whole()
+    }
+
     /// An element of a `tool_calls` that is a call of its own, in one piece.
     pub fn whole_call(&mut self, call: &Value) {
         if call.is_object() {

@@ -35,7 +35,6 @@ pub struct Chunks {
 struct Brought {
     words: bool,
     thoughts: bool,
-    calls: bool,
 }
 
 impl Chunks {
@@ -99,7 +98,7 @@ impl Chunks {
     fn delta(&mut self, delta: &Value) {
         self.in_pieces.thoughts |= self.thoughts(delta);
         self.in_pieces.words |= self.words(delta);
-        self.in_pieces.calls |= self.calls(delta);
+        self.calls(delta);
     }
 
     /// The whole answer, of which pieces may have come before.
@@ -110,7 +109,8 @@ impl Chunks {
         if !self.in_pieces.words {
             self.words(message);
         }
-        if !self.in_pieces.calls {
+        // Told again, perhaps under other ids. Where pieces are missing, those that are there are found by theirs.
+        if self.answer.whole_calls() < calls_in(message) {
             self.calls(message);
         }
     }
@@ -146,19 +146,14 @@ impl Chunks {
         content.is_some() || refusal.is_some()
     }
 
-    /// Takes what was called; `false`: nothing.
-    fn calls(&mut self, delta: &Value) -> bool {
-        let has_one = |calls: &&Value| calls.as_array().is_some_and(|c| c.iter().any(Value::is_object));
-        let calls = delta.get("tool_calls").filter(has_one);
-        if let Some(calls) = calls {
+    fn calls(&mut self, delta: &Value) {
+        if let Some(calls) = delta.get("tool_calls") {
             self.answer.calls(calls);
         }
         // The form before `tool_calls`: one call, without an id.
-        let call = delta.get("function_call").filter(|c| c.is_object());
-        if let Some(call) = call {
+        if let Some(call) = delta.get("function_call").filter(|c| c.is_object()) {
             self.answer.fragment(Fragment::of(call, None));
         }
-        calls.is_some() || call.is_some()
     }
 
     fn content(&mut self, content: &Value) {
@@ -274,6 +269,13 @@ fn cut(reason: &str) -> Option<String> {
         "length" | "max_tokens" | "max_output_tokens" | "max_completion_tokens" => Some("length".to_owned()),
         other => Some(other.replace(['_', '-'], " ")),
     }
+}
+
+/// How many calls a whole message holds, in either form.
+fn calls_in(message: &Value) -> usize {
+    let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+    let one = message.get("function_call").filter(|call| call.is_object());
+    calls.filter(|call| call.is_object()).count() + usize::from(one.is_some())
 }
 
 /// The words of a part of a message; `None`: it is a thought, or nothing to read.
@@ -512,8 +514,15 @@ mod tests {
                 json!([call(Some("a"), None, one), call(Some("b"), None, two)]),
                 &[one, two],
             ),
-            // Calls that did not come in pieces.
+            // Calls that did not come in pieces, or not all of them.
             (json!([]), json!([call(Some("a"), None, one)]), &[one]),
+            (json!([{}]), json!([call(Some("a"), None, one)]), &[one]),
+            (json!([call(Some("a"), Some(0), "")]), json!([call(Some("a"), Some(0), one)]), &[one]),
+            (
+                json!([call(Some("a"), Some(0), one)]),
+                json!([call(Some("a"), Some(0), one), call(Some("b"), Some(1), two)]),
+                &[one, two],
+            ),
         ] {
             let calls: Vec<_> = calls.iter().map(|arguments| format!("call look {arguments}")).collect();
             assert_eq!(made(&[&piece(&pieces), &end(&whole)]), calls, "{pieces} {whole}");

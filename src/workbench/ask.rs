@@ -300,7 +300,8 @@ impl Workbench {
         let mut record = record(session, &turn, prompt_hash);
         record.response_id = last_response.or(record.response_id);
         // Each record is kept whether or not another could be.
-        let queued: std::io::Result<()> = proposals.iter().try_for_each(|p| self.queue(session, &turn.id, p));
+        let queued = proposals.iter().map(|proposal| self.queue(session, &turn.id, proposal));
+        let queued = queued.fold(Ok(()), std::io::Result::and);
         // A conversation that is gone was deleted for ever, unless it was never there.
         let was_there = self.begun().remove(&turn.id) || ask.session.is_some();
         let stored = if was_there {

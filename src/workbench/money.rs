@@ -149,7 +149,7 @@ impl Workbench {
     /// Returns what `request`, the next one of a turn, would cost with this body.
     pub(super) fn estimate(&self, setup: &TurnSetup, request: &Request, body: &Value) -> Estimate {
         let prices = self.prices(setup.provider.name(), &setup.model);
-        estimate(prices, request, body, tier_in(body))
+        estimate(prices, request, tier_in(body), tokens::of(request, body))
     }
 
     /// Returns who knows what a turn may spend.
@@ -203,9 +203,8 @@ pub(super) fn tier_in(body: &Value) -> Option<&str> {
     body.get("service_tier")?.as_str()
 }
 
-/// What a request would cost with this body, on a tier.
-fn estimate(prices: Option<Prices>, request: &Request, body: &Value, tier: Option<&str>) -> Estimate {
-    let input_tokens = tokens::of(request, body);
+/// What a request of so many tokens would cost on a tier.
+fn estimate(prices: Option<Prices>, request: &Request, tier: Option<&str>, input_tokens: u64) -> Estimate {
     let output_tokens = request.options.max_output_tokens.map_or(EXPECTED_OUTPUT, u64::from);
     let usage =
         Usage { input_tokens: Some(input_tokens), output_tokens: Some(output_tokens), ..Usage::default() };
@@ -450,8 +449,8 @@ impl Purse for Till {
             return Ok(());
         }
         let body = body();
-        let tier = tier_in(&body);
-        let cost = |tier| estimate(self.prices.clone(), request, &body, tier).cost;
+        let (tier, tokens) = (tier_in(&body), tokens::of(request, &body));
+        let cost = |tier| estimate(self.prices.clone(), request, tier, tokens).cost;
         // Where there is no room on the flex tier, the same request is sent on the default tier.
         let default = |next: f64| cost(None).map_or(next, |default| default.max(next));
         let next = cost(tier);

@@ -149,6 +149,37 @@ fn check(n: usize, folder: &Path) {
     assert!(bench.provenance_report().unwrap().text().contains("Whether the records are whole"));
 }
 
+#[test]
+fn what_could_not_be_kept_is_told_by_its_name() {
+    for (blocked, told) in [
+        ("proposals.jsonl", "This turn is kept, and what it proposes could not be kept for review: "),
+        ("sessions", "This turn could not be kept in the book's .scritorio folder: "),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        book(folder.path());
+        let overrides = Overrides { provider: Some("offline".into()), ..Overrides::default() };
+        let bench = Workbench::open_in(
+            &folder.path().join("book"),
+            overrides,
+            Surroundings::in_folders(folder.path()),
+        )
+        .unwrap();
+        let blocked = bench.root().join(".scritorio").join(blocked);
+        fs::create_dir_all(blocked.parent().unwrap()).unwrap();
+        if blocked.extension().is_some() {
+            fs::create_dir(&blocked).unwrap();
+        } else {
+            fs::write(&blocked, "").unwrap();
+        }
+        let ask = Ask { question: "add the Heron as an alias for Mira".into(), ..Ask::default() };
+        let finished = block_on(turn(&bench, &ask));
+        assert_eq!(finished.turn.proposals.len(), 1, "{:?}", finished.turn);
+        let not_kept = finished.not_kept.unwrap();
+        assert!(not_kept.starts_with(told), "{not_kept}");
+        assert_eq!(finished.is_stored, told.starts_with("This turn is kept"));
+    }
+}
+
 /// How many kills: a sample, or all of them in the full run.
 fn kills() -> usize {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse::<usize>().ok());

@@ -2,7 +2,7 @@
 //!
 //! Every line holds the SHA-256 of the line before it, and of itself. How many lines there are and the hash of the last one is also kept outside
 //! the book, in the data folder (the `anchor`), so that a tail that was cut off shows, and so does a line that somebody else added. The anchor names the next line before that is
-//! written: a line that it does not name was not written by this program here. For other machines each line is sealed with this machine's key. A chain that does not end as it was left, or
+//! written: a line that it does not name was not written by this program here. For other machines each line is sealed with this machine's key. A chain that is not as it was left, or
 //! has lines and no anchor, is not written to until it is put back: `<machine>-<key>.jsonl` begins beside it. Holds metadata and hashes, never prose, prompts or keys of providers.
 
 mod anchor;
@@ -199,7 +199,7 @@ impl Ledger {
         anchors.set(&name, &first, &mut known, end(n, head, None))
     }
 
-    /// Finds the chain that this machine goes on with, and locks it. One that does not end as this machine left it stays as it is, so that what was done to it shows and nothing that is
+    /// Finds the chain that this machine goes on with, and locks it. One that is not as this machine left it stays as it is, so that what was done to it shows and nothing that is
     /// recorded now can go with it; one that names another key than its own ended with that key. Another chain begins beside them.
     fn chain_of(&self, anchors: &Anchors, machine: &str, own: &str) -> io::Result<Chain> {
         let of_key = format!("{machine}-{}", own.get(..8).unwrap_or(own));
@@ -210,27 +210,27 @@ impl Ledger {
                 return Ok(chain);
             }
         }
-        Err(io::Error::other("too many chains of this machine do not end as they were left"))
+        Err(io::Error::other("too many chains of this machine are not as they were left"))
     }
 
-    /// Opens a chain to go on with it, locked. `None`: it does not end as this machine left it, or this machine does not know how it ended.
+    /// Opens a chain to go on with it, locked. `None`: it is not as this machine left it, or this machine does not know how it was.
     fn as_it_was_left(&self, anchors: &Anchors, name: String) -> io::Result<Option<Chain>> {
         let path = home::make(&self.root, &format!("{FOLDER}/{name}.jsonl"))?;
-        let fits = |known: &Known, hashes: &[String], torn| {
-            known.is_left_at(hashes, torn) || known.is_nothing() && hashes.is_empty() && !torn
+        let fits = |bytes: &[u8], known: &Known| {
+            let is_new = bytes.is_empty() && known.is_nothing();
+            is_new || matches!(judge(bytes, known), Verdict::Anchored { .. })
         };
         // One that was removed is not made again.
-        if !path.exists() && !fits(&anchors.known(&name, &[]), &[], false) {
+        if !path.exists() && !fits(&[], &anchors.known(&name, &[])) {
             return Ok(None);
         }
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
         jsonl::lock(&file)?;
         let mut bytes = vec![];
         file.read_to_end(&mut bytes)?;
-        let (whole, torn) = split_torn(&bytes);
-        let hashes: Vec<_> = lines(whole).map(sha256_hex).collect();
+        let hashes: Vec<_> = lines(split_torn(&bytes).0).map(sha256_hex).collect();
         let known = anchors.known(&name, &hashes);
-        let (fits, key) = (fits(&known, &hashes, torn > 0), key_of(&bytes));
+        let (fits, key) = (fits(&bytes, &known), key_of(&bytes));
         Ok(fits.then_some(Chain { name, file, bytes, hashes, known, key }))
     }
 
@@ -1028,6 +1028,166 @@ mod tests {
     }
 
     use proptest::prelude::*;
+    use proptest::test_runner::{Config, TestRunner};
+
+    /// What becomes of the books of an author, each in one of four folders.
+    #[derive(Debug, Clone)]
+    enum Doing {
+        Records(usize),
+        /// Moves a book to another folder, and goes on there.
+        Moves(usize, usize),
+        /// Copies a book to another folder, and goes on there.
+        Copies(usize, usize),
+        LosesKey,
+        /// Puts an older state of a book in place, goes on with it, and puts the newer one back with what is new.
+        StepsBack(usize),
+    }
+
+    fn doing() -> impl Strategy<Value = Doing> {
+        prop_oneof![
+            6 => (0..4_usize).prop_map(Doing::Records),
+            2 => (0..4_usize, 0..4_usize).prop_map(|(from, to)| Doing::Moves(from, to)),
+            2 => (0..4_usize, 0..4_usize).prop_map(|(from, to)| Doing::Copies(from, to)),
+            1 => Just(Doing::LosesKey),
+            2 => (0..4_usize).prop_map(Doing::StepsBack),
+        ]
+    }
+
+    struct Shelf {
+        desk: Desk,
+        /// Records of the book in each folder, if there is one.
+        books: [Option<usize>; 4],
+        /// Which of them have a copy that went on: a book that is moved after that can't be told from an older copy.
+        copied: [bool; 4],
+        /// Records of all books, so that no two are the same.
+        written: usize,
+    }
+
+    impl Shelf {
+        fn name(n: usize) -> String {
+            format!("book-{n}")
+        }
+
+        fn records(&mut self, n: usize) {
+            let folder = self.desk.folder.path().join(Self::name(n));
+            fs::create_dir_all(folder).unwrap();
+            self.written += 1;
+            self.desk.ledger_in(&Self::name(n)).append(fate(&format!("p-{}", self.written))).unwrap();
+            self.books[n] = Some(self.books[n].unwrap_or(0) + 1);
+        }
+
+        fn does(&mut self, doing: &Doing) {
+            let can = |from: usize, to: usize| {
+                self.books[from].is_some() && self.books[to].is_none() && !self.copied[from]
+            };
+            match *doing {
+                Doing::Records(n) => self.records(n),
+                Doing::Moves(from, to) if can(from, to) => {
+                    self.desk.moves(&Self::name(from), &Self::name(to));
+                    self.books[to] = self.books[from].take();
+                    self.records(to);
+                }
+                Doing::Copies(from, to) if can(from, to) => {
+                    (self.copied[from], self.copied[to]) = (true, true);
+                    self.desk.copies(&Self::name(from), &Self::name(to));
+                    self.books[to] = self.books[from];
+                    self.records(to);
+                }
+                Doing::LosesKey => {
+                    let _ = fs::remove_file(self.desk.folder.path().join("data/machine.key"));
+                }
+                Doing::StepsBack(n) if self.books[n].is_some() => {
+                    let file = Desk::first(&self.desk.folder.path().join(Self::name(n)));
+                    let bytes = fs::read(&file).unwrap();
+                    let half: Vec<_> = bytes.split_inclusive(|b| *b == b'\n').collect();
+                    fs::write(&file, half[..half.len() / 2].concat()).unwrap();
+                    self.records(n);
+                    fs::write(&file, bytes).unwrap();
+                }
+                _ => {}
+            }
+        }
+
+        /// The chains in a folder.
+        fn chains(&self, n: usize) -> Vec<PathBuf> {
+            let folder = self.desk.folder.path().join(Self::name(n)).join(".scritorio/provenance");
+            files_in(&folder)
+        }
+    }
+
+    fn files_in(folder: &Path) -> Vec<PathBuf> {
+        let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+        files.sort();
+        files
+    }
+
+    #[test]
+    fn whatever_becomes_of_books_all_chains_are_whole_and_one_that_is_changed_is_not() {
+        let all = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse::<u32>().ok());
+        let cases = all.map_or(24, |n| n.div_ceil(10));
+        let config = Config { cases, failure_persistence: None, ..Config::default() };
+        let index = any::<prop::sample::Index>;
+        let harm = (index(), index(), index(), 0..5_u8);
+        let becomes = (prop::collection::vec(doing(), 1..14), harm, any::<bool>());
+        let done = TestRunner::new(config).run(&becomes, |(doings, (book, chain, line, kind), goes_on)| {
+            let mut shelf = Shelf { desk: Desk::new(0), books: [None; 4], copied: [false; 4], written: 0 };
+            shelf.records(0);
+            for doing in &doings {
+                shelf.does(doing);
+            }
+            let books: Vec<usize> = (0..4).filter(|n| shelf.books[*n].is_some()).collect();
+            let is_whole = |verdict: &Verdict| matches!(verdict, Verdict::Anchored { .. });
+            for n in 0..4 {
+                let name = Shelf::name(n);
+                fs::create_dir_all(shelf.desk.folder.path().join(&name)).unwrap();
+                let verdicts = shelf.desk.verdicts_in(&name);
+                prop_assert!(verdicts.iter().all(is_whole), "{}: {:?}", name, verdicts);
+                let records = shelf.desk.ledger_in(&name).records().unwrap();
+                prop_assert_eq!(records.len(), shelf.books[n].unwrap_or(0));
+            }
+            // Now somebody does harm to one of them.
+            let n = books[book.index(books.len())];
+            let file = shelf.chains(n)[chain.index(shelf.chains(n).len())].clone();
+            let bytes = fs::read(&file).unwrap();
+            let mut lines: Vec<Vec<u8>> =
+                bytes.split_inclusive(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
+            let at = line.index(lines.len());
+            match kind {
+                0 => {
+                    let changed = String::from_utf8_lossy(&lines[at]).replace("applied", "undone");
+                    lines[at] = changed.into_bytes();
+                }
+                1 => drop(lines.remove(at)),
+                2 => lines.push(lines[at].clone()),
+                3 if lines.len() > 1 => {
+                    let next = (at + 1) % lines.len();
+                    lines.swap(at, next);
+                }
+                _ => lines.clear(),
+            }
+            if kind == 4 {
+                fs::remove_file(&file).unwrap();
+            } else {
+                fs::write(&file, lines.concat()).unwrap();
+            }
+            let name = Shelf::name(n);
+            for _ in 0..2 {
+                let verdicts = shelf.desk.verdicts_in(&name);
+                prop_assert!(!verdicts.iter().all(is_whole), "{} {:?}: {:?}", name, file, verdicts);
+                if goes_on {
+                    shelf.records(n);
+                }
+            }
+            // Put back, nothing is missing of what was recorded since.
+            fs::write(&file, bytes).unwrap();
+            let verdicts = shelf.desk.verdicts_in(&name);
+            prop_assert!(verdicts.iter().all(is_whole), "{}: {:?}", name, verdicts);
+            let records = shelf.desk.ledger_in(&name).records().unwrap();
+            prop_assert_eq!(records.len(), shelf.books[n].unwrap_or(0));
+            Ok(())
+        });
+        done.unwrap();
+    }
 
     proptest! {
         #[test]

@@ -272,9 +272,10 @@ fn code_of(text: &str) -> Vec<Range<usize>> {
     let is_code = |range: &Range<usize>, info: &str| {
         let block = text[range.clone()].trim_end();
         let last = block.rsplit_once('\n').map_or("", |(_, last)| last);
-        let fence = last.trim_matches(|c: char| c.is_whitespace() || c == '>');
-        let sign = block.trim_start().chars().next();
-        let is_closed = fence.len() >= 3 && fence.chars().all(|c| Some(c) == sign);
+        let fence = last.trim_start_matches(|c: char| c.is_whitespace() || c == '>').trim_end();
+        let sign = block.chars().next();
+        let opening = block.chars().take_while(|c| Some(*c) == sign).count();
+        let is_closed = fence.len() >= opening.max(3) && fence.chars().all(|c| Some(c) == sign);
         is_closed && (sign == Some('`') || !info.trim().is_empty())
     };
     let events = Parser::new(text).into_offset_iter();
@@ -358,6 +359,8 @@ mod tests {
             "One.\n\n~~~ text\n\nai:: never\n\nThe end ~~~\n",
             "One.\n\n```\n\nai:: never\n\nThe end ```\n",
             "One.\n\n~~~ text\n\nai:: never\n\n```\n",
+            "One.\n\n```\n\nai:: never\n\n``` >\n",
+            "One.\n\n````\n\nai:: never\n\n```\n",
             "- [ ] ai:: never\n",
             "- [x] ai:: never\n",
             "- [x] Some [ai:: never] text\n",

@@ -10,7 +10,7 @@ mod seal;
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ use crate::domain::passage::sha256_hex;
 use self::anchor::{Anchors, End, Known};
 use self::seal::Seal;
 use super::proposals::Changed;
-use super::{home, jsonl, machine};
+use super::{atomic, home, jsonl, machine};
 
 const FOLDER: &str = "provenance";
 /// What the first line gives as the hash of the line before it.
@@ -187,6 +187,7 @@ impl Ledger {
         if torn > 0 {
             // Half a line that a crash left. It was never whole, so nothing that was recorded goes.
             file.set_len((bytes.len() - torn) as u64)?;
+            file.seek(SeekFrom::End(0))?;
         } else if whole.last().is_some_and(|b| *b != b'\n') {
             line.insert(0, b'\n');
         }
@@ -196,6 +197,10 @@ impl Ledger {
         file.sync_data()?;
         #[cfg(test)]
         super::crash::point();
+        if n == 1 {
+            atomic::sync_folder(&home::path(&self.root, FOLDER)?)?;
+            anchors.forget_unwritten(&name)?;
+        }
         anchors.set(&name, &first, &mut known, end(n, head, None))
     }
 
@@ -224,7 +229,7 @@ impl Ledger {
         if !path.exists() && !fits(&[], &anchors.known(&name, &[])) {
             return Ok(None);
         }
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
+        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
         jsonl::lock(&file)?;
         let mut bytes = vec![];
         file.read_to_end(&mut bytes)?;
@@ -778,6 +783,77 @@ mod tests {
     }
 
     #[test]
+    fn what_is_lost_in_a_book_is_missed_there_also_when_a_copy_goes_on() {
+        let (desk, second) = with_two_chains();
+        fs::remove_file(desk.root().join(&second)).unwrap();
+        let lost = [Verdict::Anchored { lines: 3 }, broken(1)];
+        assert_eq!(desk.verdicts(), lost);
+        desk.copies("book", "copy");
+        desk.ledger_in("copy").append(fate("p-of-copy")).unwrap();
+        assert!(!matches!(desk.verdicts_in("copy")[1], Verdict::Anchored { .. }));
+        assert!(matches!(
+            desk.verdicts()[..],
+            [Verdict::Anchored { lines: 3 }, Verdict::Broken { line: 1, .. }]
+        ));
+        // The same with one chain alone.
+        let desk = Desk::new(2);
+        desk.copies("book", "copy");
+        fs::remove_file(desk.file()).unwrap();
+        desk.ledger_in("copy").append(fate("p-of-copy")).unwrap();
+        assert!(matches!(desk.verdicts()[..], [Verdict::Broken { line: 1, .. }]), "{:?}", desk.verdicts());
+    }
+
+    #[test]
+    fn a_chain_of_another_book_in_the_place_of_a_second_one_shows_wherever_the_book_is() {
+        for moves in [false, true] {
+            let (desk, second) = with_two_chains();
+            // Another book, with chains of the same names.
+            let other = desk.folder.path().join("other");
+            fs::create_dir(&other).unwrap();
+            desk.ledger_in("other").append(fate("p-of-other")).unwrap();
+            let bytes = fs::read(Desk::first(&other)).unwrap();
+            fs::write(Desk::first(&other), "").unwrap();
+            desk.ledger_in("other").append(fate("p-2-of-other")).unwrap();
+            fs::write(Desk::first(&other), bytes).unwrap();
+            let folder = if moves { "moved" } else { "book" };
+            desk.moves("book", folder);
+            fs::rename(other.join(&second), desk.folder.path().join(folder).join(&second)).unwrap();
+            for n in 0..3 {
+                let verdicts = desk.verdicts_in(folder);
+                assert!(matches!(verdicts[1], Verdict::Broken { .. }), "{n} {verdicts:?}");
+                assert!(matches!(verdicts[0], Verdict::Anchored { .. }), "{n} {verdicts:?}");
+                desk.ledger_in(folder).append(fate("p-later")).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_first_line_that_was_never_written_is_nothing_to_miss() {
+        let desk = Desk::new(1);
+        let name = desk.anchor_file();
+        let chain = name.file_name().unwrap().to_str().unwrap().split_once('-').unwrap().1[33..].to_owned();
+        let unwritten = name.with_file_name(format!("chain-{}-{chain}", "0".repeat(32)));
+        fs::remove_file(&name).unwrap();
+        let end = End {
+            count: 0,
+            head: NOTHING.into(),
+            next: Some("a".repeat(64)),
+            ..End {
+                book: desk.root().canonicalize().unwrap().to_str().unwrap().into(),
+                count: 0,
+                head: String::new(),
+                next: None,
+            }
+        };
+        fs::write(&unwritten, serde_json::json!({ "v": 1, "ends": [end] }).to_string()).unwrap();
+        fs::remove_file(desk.file()).unwrap();
+        assert_eq!(desk.verdicts(), []);
+        desk.ledger().append(fate("p-1")).unwrap();
+        assert_eq!(desk.verdicts(), [Verdict::Anchored { lines: 1 }]);
+        assert!(!unwritten.exists());
+    }
+
+    #[test]
     fn copies_that_go_on_at_the_same_time_take_nothing_from_each_other() {
         let desk = Desk::new(1);
         desk.copies("book", "copy");
@@ -1057,8 +1133,6 @@ mod tests {
         desk: Desk,
         /// Records of the book in each folder, if there is one.
         books: [Option<usize>; 4],
-        /// Which of them have a copy that went on: a book that is moved after that can't be told from an older copy.
-        copied: [bool; 4],
         /// Records of all books, so that no two are the same.
         written: usize,
     }
@@ -1077,9 +1151,7 @@ mod tests {
         }
 
         fn does(&mut self, doing: &Doing) {
-            let can = |from: usize, to: usize| {
-                self.books[from].is_some() && self.books[to].is_none() && !self.copied[from]
-            };
+            let can = |from: usize, to: usize| self.books[from].is_some() && self.books[to].is_none();
             match *doing {
                 Doing::Records(n) => self.records(n),
                 Doing::Moves(from, to) if can(from, to) => {
@@ -1088,7 +1160,6 @@ mod tests {
                     self.records(to);
                 }
                 Doing::Copies(from, to) if can(from, to) => {
-                    (self.copied[from], self.copied[to]) = (true, true);
                     self.desk.copies(&Self::name(from), &Self::name(to));
                     self.books[to] = self.books[from];
                     self.records(to);
@@ -1130,7 +1201,7 @@ mod tests {
         let harm = (index(), index(), index(), 0..5_u8);
         let becomes = (prop::collection::vec(doing(), 1..14), harm, any::<bool>());
         let done = TestRunner::new(config).run(&becomes, |(doings, (book, chain, line, kind), goes_on)| {
-            let mut shelf = Shelf { desk: Desk::new(0), books: [None; 4], copied: [false; 4], written: 0 };
+            let mut shelf = Shelf { desk: Desk::new(0), books: [None; 4], written: 0 };
             shelf.records(0);
             for doing in &doings {
                 shelf.does(doing);

@@ -81,9 +81,18 @@ impl Calls {
         self.open.is_empty()
     }
 
-    /// How many calls have a name and whole arguments.
-    pub fn whole(&self) -> usize {
-        self.open.iter().filter(|call| !call.name.is_empty() && is_object(&call.arguments)).count()
+    /// Takes the calls of a whole message, of which pieces have come: by their places, since they may be told under other ids.
+    pub fn complete<'f>(&mut self, whole: impl Iterator<Item = Fragment<'f>>, out: &mut Vec<Event>) {
+        let named: Vec<usize> = (0..self.open.len()).filter(|at| !self.open[*at].name.is_empty()).collect();
+        for (n, fragment) in whole.enumerate() {
+            match named.get(n) {
+                None => self.take_whole(fragment, out),
+                Some(at) if self.open[*at].arguments.trim().is_empty() => {
+                    self.fill(*at, Fragment { id: None, index: None, ..fragment }, None, out);
+                }
+                Some(_) => {}
+            }
+        }
     }
 
     /// Whether a tool of this name is on offer.

@@ -84,9 +84,9 @@ impl Gathering {
         }
     }
 
-    /// How many calls are whole so far.
-    pub fn whole_calls(&self) -> usize {
-        self.calls.whole()
+    /// The calls of a whole message, of which pieces have come.
+    pub fn complete_calls<'c>(&mut self, calls: impl Iterator<Item = &'c Value>) {
+        self.calls.complete(calls.map(|call| Fragment::of(call, None)), &mut self.events);
     }
 
     /// An element of a `tool_calls` that is a call of its own, in one piece.

@@ -35,6 +35,7 @@ pub struct Chunks {
 struct Brought {
     words: bool,
     thoughts: bool,
+    calls: bool,
 }
 
 impl Chunks {
@@ -98,6 +99,7 @@ impl Chunks {
     fn delta(&mut self, delta: &Value) {
         self.in_pieces.thoughts |= self.thoughts(delta);
         self.in_pieces.words |= self.words(delta);
+        self.in_pieces.calls |= calls_in(delta).next().is_some();
         self.calls(delta);
     }
 
@@ -109,8 +111,9 @@ impl Chunks {
         if !self.in_pieces.words {
             self.words(message);
         }
-        // Told again, perhaps under other ids. Where pieces are missing, those that are there are found by theirs.
-        if self.answer.whole_calls() < calls_in(message) {
+        if self.in_pieces.calls {
+            self.answer.complete_calls(calls_in(message));
+        } else {
             self.calls(message);
         }
     }
@@ -271,11 +274,10 @@ fn cut(reason: &str) -> Option<String> {
     }
 }
 
-/// How many calls a whole message holds, in either form.
-fn calls_in(message: &Value) -> usize {
+/// The calls in a piece or a whole message, in either form.
+fn calls_in(message: &Value) -> impl Iterator<Item = &Value> {
     let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
-    let one = message.get("function_call").filter(|call| call.is_object());
-    calls.filter(|call| call.is_object()).count() + usize::from(one.is_some())
+    calls.chain(message.get("function_call")).filter(|call| call.is_object())
 }
 
 /// The words of a part of a message; `None`: it is a thought, or nothing to read.
@@ -523,10 +525,21 @@ mod tests {
                 json!([call(Some("a"), Some(0), one), call(Some("b"), Some(1), two)]),
                 &[one, two],
             ),
+            // Without arguments, or with those that are none.
+            (json!([call(Some("a"), Some(0), "")]), json!([call(Some("b"), None, "{}")]), &["{}"]),
+            (json!([call(Some("a"), Some(0), "{x")]), json!([call(Some("a"), Some(0), "{x")]), &["{x"]),
         ] {
             let calls: Vec<_> = calls.iter().map(|arguments| format!("call look {arguments}")).collect();
             assert_eq!(made(&[&piece(&pieces), &end(&whole)]), calls, "{pieces} {whole}");
         }
+        // A server that has messages where others have pieces.
+        let message = |calls: Value, reason: Value| {
+            json!({ "choices": [{ "message": { "tool_calls": calls }, "finish_reason": reason }] })
+                .to_string()
+        };
+        let first = message(json!([call(Some("a"), Some(0), one)]), Value::Null);
+        let last = message(json!([call(Some("b"), Some(1), two)]), "tool_calls".into());
+        assert_eq!(made(&[&first, &last]), [format!("call look {one}"), format!("call look {two}")]);
     }
 
     #[test]

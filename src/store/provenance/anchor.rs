@@ -111,6 +111,22 @@ impl Anchor {
         self.ends.iter().find(|end| end.book == book)
     }
 
+    fn furthest(&self) -> Option<&End> {
+        self.ends.iter().max_by_key(|end| end.count)
+    }
+
+    /// The folders that the chain with these hashes may have come from: those where it ended so, else any; and of these the ones that it has left, if there are such.
+    fn left_by(&self, hashes: &[String], torn: bool) -> Vec<String> {
+        let mut from: Vec<&End> = self.ends.iter().filter(|end| end.ends(hashes, torn)).collect();
+        if from.is_empty() {
+            from = self.ends.iter().collect();
+        }
+        if from.iter().any(|end| !self.is_in(&end.book)) {
+            from.retain(|end| !self.is_in(&end.book));
+        }
+        from.into_iter().map(|end| end.book.clone()).collect()
+    }
+
     /// Whether a folder holds this chain.
     fn is_in(&self, book: &str) -> bool {
         let book = Path::new(book);
@@ -130,10 +146,12 @@ pub(super) struct Anchors {
     old: Vec<(String, End, PathBuf)>,
     /// The chains in this folder by name, with what their first lines are known by.
     present: HashMap<String, String>,
+    /// Those of them that have no end here, by their places among all, each with the folders that it may have come from.
+    came: Vec<(usize, Vec<String>)>,
 }
 
 impl Anchors {
-    /// Reads them. Writes nothing. One that can't be read as an anchor is none.
+    /// Reads them. Writes nothing. One that can't be read is none.
     pub fn read(data: &Path, root: &Path) -> io::Result<Self> {
         let here = root.canonicalize()?.to_string_lossy().into_owned();
         let (mut all, mut old, mut present) = (vec![], vec![], HashMap::new());
@@ -141,11 +159,11 @@ impl Anchors {
             let Some(name) = stem(&path, ".json") else { continue };
             match name.strip_prefix("chain-").and_then(|name| name.split_once('-')) {
                 Some((first, chain)) => {
-                    let Some(File { ends, .. }) = read(&path)? else { continue };
+                    let Some(File { ends, .. }) = read(&path) else { continue };
                     let (chain, first) = (chain.to_owned(), first.to_owned());
                     all.push(Anchor { chain, first, ends, path });
                 }
-                None => old.extend(read(&path)?.map(|end| (name.to_owned(), end, path.clone()))),
+                None => old.extend(read(&path).map(|end| (name.to_owned(), end, path.clone()))),
             }
         }
         for path in files(&home::path(root, FOLDER)?)? {
@@ -155,7 +173,15 @@ impl Anchors {
                 present.insert(chain.to_owned(), first);
             }
         }
-        Ok(Self { data: data.to_path_buf(), root: root.to_path_buf(), here, all, old, present })
+        let (data, root) = (data.to_path_buf(), root.to_path_buf());
+        let mut anchors = Self { data, root, here, all, old, present, came: vec![] };
+        for (at, anchor) in anchors.all.iter().enumerate() {
+            if anchors.is_present(anchor) && anchor.end_in(&anchors.here).is_none() {
+                let (hashes, torn) = anchors.hashes_of(anchor)?;
+                anchors.came.push((at, anchor.left_by(&hashes, torn)));
+            }
+        }
+        Ok(anchors)
     }
 
     /// Looks up what is known of the chain with these hashes.
@@ -164,10 +190,9 @@ impl Anchors {
         let first = hashes.first().and_then(|hash| hash.get(..FIRST));
         let own = self.all.iter().find(|anchor| anchor.chain == chain && first == Some(&anchor.first));
         if let Some(own) = own.filter(|own| !self.is_of_another_book(own)) {
-            return known(own.ends.clone(), None);
+            return known(self.ends_of(own, hashes), None);
         }
-        let in_this_folder = format!("{}-{chain}", &sha256_hex(&self.here)[..16]);
-        if let Some((_, end, path)) = self.old.iter().find(|(name, ..)| *name == in_this_folder) {
+        if let Some((end, path)) = self.old_here(chain) {
             return known(vec![End { book: self.here.clone(), ..end.clone() }], Some(path.clone()));
         }
         if let Some((anchor, end)) = self.left_here(chain) {
@@ -175,7 +200,7 @@ impl Anchors {
             let ends = if end.count > 0 { anchor.ends.clone() } else { vec![end.clone()] };
             return known(ends, None);
         }
-        if let Some(anchor) = self.missing().into_iter().find(|anchor| anchor.chain == chain) {
+        if let Some(anchor) = self.was_beside(chain).filter(|anchor| !self.is_present(anchor)) {
             return known(anchor.ends.clone(), None);
         }
         let of_chain = |name: &str| name.split_once('-').is_some_and(|(_, of)| of == chain);
@@ -190,7 +215,8 @@ impl Anchors {
         let old = self.old.iter().filter_map(|(name, ..)| name.split_once('-'));
         let names = self.all.iter().map(|anchor| anchor.chain.as_str()).chain(old.map(|(_, chain)| chain));
         let names: BTreeSet<_> = names.collect();
-        names.into_iter().filter(|name| !self.known(name, &[]).is_nothing()).map(str::to_owned).collect()
+        let is_expected = |name: &&str| self.known(name, &[]).end().is_some_and(|end| end.count > 0);
+        names.into_iter().filter(is_expected).map(str::to_owned).collect()
     }
 
     /// Notes where the chain with this first line ends in this folder.
@@ -202,23 +228,64 @@ impl Anchors {
         known.old.take().map_or(Ok(()), |old| atomic::remove(&old))
     }
 
+    /// Forgets the first line of a chain that was never written: another one has been.
+    pub fn forget_unwritten(&self, chain: &str) -> io::Result<()> {
+        let is_unwritten = |anchor: &&Anchor| {
+            let end = anchor.end_in(&self.here).filter(|end| end.count == 0);
+            anchor.chain == chain && end.is_some() && anchor.ends.len() == 1
+        };
+        self.all.iter().filter(is_unwritten).try_for_each(|anchor| atomic::remove(&anchor.path))
+    }
+
     /// Gives the chains of a book that was moved or copied here ends of their own, before the first of them goes on: those that are whole, and where the book was moved also those that are
     /// not, or are missing, so that this shows here for good and not in the folder that they left. Returns whether there were any.
     pub fn follow(&self) -> io::Result<bool> {
-        let came = self.all.iter().filter(|anchor| self.has_come(anchor));
+        let came: Vec<_> = self.all.iter().filter(|anchor| self.has_come(anchor)).collect();
         let mut is_changed = false;
-        for anchor in came.chain(self.missing()) {
+        // What is missing is known by those that have come: should this stop in between, they still have.
+        for anchor in self.missing().into_iter().chain(came.iter().copied()) {
             let mut ends = anchor.ends.clone();
-            ends.retain(|end| anchor.is_in(&end.book));
-            let is_missing = !self.is_present(anchor);
-            if ends.is_empty() || is_missing || self.is_whole(anchor)? {
-                let known = Known { here: self.here.clone(), ends: anchor.ends.clone(), old: None };
-                ends.extend(known.end().map(|end| End { book: self.here.clone(), ..end.clone() }));
+            ends.retain(|end| !has_left(anchor, &end.book, &came));
+            let hashes = if self.is_present(anchor) { Some(self.hashes_of(anchor)?) } else { None };
+            let own = match &hashes {
+                None => anchor.furthest(),
+                Some((hashes, torn)) => {
+                    let known = Known { ends: self.ends_of(anchor, hashes), ..Known::default() };
+                    let at = anchor.ends.iter().find(|end| end.ends(hashes, *torn));
+                    let is_whole = known.is_left_at(hashes, *torn);
+                    if is_whole { at } else { anchor.furthest().filter(|_| at.is_none() && ends.is_empty()) }
+                }
+            };
+            if let Some(own) = own {
+                ends.push(End { book: self.here.clone(), ..own.clone() });
                 self.write(&anchor.path, &ends)?;
                 is_changed = true;
             }
         }
         Ok(is_changed)
+    }
+
+    /// The ends that a chain in this folder is held against. Where it has none of its own here and is as it was left in another folder, copies that went on and are where they were do
+    /// not count.
+    fn ends_of(&self, anchor: &Anchor, hashes: &[String]) -> Vec<End> {
+        let mut ends = anchor.ends.clone();
+        if anchor.end_in(&self.here).is_none() && ends.iter().any(|end| end.ends(hashes, false)) {
+            ends.retain(|end| end.holds(hashes) || !anchor.is_in(&end.book));
+        }
+        ends
+    }
+
+    /// The hashes of the whole lines of a chain in this folder, and whether there is half of one behind them.
+    fn hashes_of(&self, anchor: &Anchor) -> io::Result<(Vec<String>, bool)> {
+        let bytes = fs::read(home::path(&self.root, &format!("{FOLDER}/{}.jsonl", anchor.chain))?)?;
+        let (whole, torn) = split_torn(&bytes);
+        Ok((lines(whole).map(sha256_hex).collect(), torn > 0))
+    }
+
+    /// What an earlier version noted of the chain of this name in this folder, and where.
+    fn old_here(&self, chain: &str) -> Option<(&End, &PathBuf)> {
+        let name = format!("{}-{chain}", &sha256_hex(&self.here)[..16]);
+        self.old.iter().find(|(known, ..)| *known == name).map(|(_, end, path)| (end, path))
     }
 
     /// The chain of this name that was left in this folder.
@@ -228,12 +295,19 @@ impl Anchors {
         ends.max_by_key(|(_, end)| end.count)
     }
 
-    /// Whether a chain was put in the place of the one that was left in this folder, and is still in its own.
+    /// Whether a chain was put in the place of another one: of one that was left here by a book that is still here, or of one that was beside the others of the book that came.
     fn is_of_another_book(&self, anchor: &Anchor) -> bool {
-        let is_taken = || self.left_here(&anchor.chain).is_some_and(|(_, end)| end.count > 0);
-        anchor.end_in(&self.here).is_none()
-            && is_taken()
-            && anchor.ends.iter().any(|end| anchor.is_in(&end.book))
+        if anchor.end_in(&self.here).is_some() {
+            return false;
+        }
+        let left = self.left_here(&anchor.chain).map(|(_, end)| end);
+        let left = left.or_else(|| self.old_here(&anchor.chain).map(|(end, _)| end));
+        if left.is_some_and(|end| end.count > 0) {
+            let is_still_here = |other: &Anchor| self.is_present(other) && other.end_in(&self.here).is_some();
+            return anchor.ends.iter().any(|end| anchor.is_in(&end.book))
+                || self.all.iter().any(is_still_here);
+        }
+        self.was_beside(&anchor.chain).is_some_and(|other| other.first != anchor.first)
     }
 
     /// Whether a chain is in this folder, and has no end here yet.
@@ -247,28 +321,29 @@ impl Anchors {
 
     /// Chains that were beside one that has come here, and have not.
     fn missing(&self) -> Vec<&Anchor> {
-        let came = self.all.iter().filter(|anchor| self.has_come(anchor));
-        let from: Vec<_> = came.flat_map(|with| with.ends.iter().map(move |end| (with, &end.book))).collect();
-        if from.is_empty() {
-            return vec![];
-        }
-        let is_here = |name: &str| self.all.iter().any(|other| other.chain == name && self.is_present(other));
-        // In the folder that a book left, another may have begun.
-        let was_beside = |anchor: &Anchor| {
-            let mut of = from.iter().filter(|(_, book)| anchor.end_in(book).is_some());
-            of.any(|(with, book)| with.is_in(book) || !anchor.is_in(book))
-        };
-        let away = self.all.iter().filter(|anchor| anchor.end_in(&self.here).is_none());
-        away.filter(|anchor| !is_here(&anchor.chain) && was_beside(anchor)).collect()
+        let names: BTreeSet<_> = self.all.iter().map(|anchor| anchor.chain.as_str()).collect();
+        let beside = names.into_iter().filter_map(|name| self.was_beside(name));
+        beside.filter(|anchor| !self.is_present(anchor)).collect()
     }
 
-    /// Whether a chain in this folder ends as it was left in another.
-    fn is_whole(&self, anchor: &Anchor) -> io::Result<bool> {
-        let bytes = fs::read(home::path(&self.root, &format!("{FOLDER}/{}.jsonl", anchor.chain))?)?;
-        let (whole, torn) = split_torn(&bytes);
-        let hashes: Vec<_> = lines(whole).map(sha256_hex).collect();
-        let known = Known { here: self.here.clone(), ends: anchor.ends.clone(), old: None };
-        Ok(known.is_left_at(&hashes, torn > 0))
+    /// The chain of this name that was beside others which have come here, and has no end here yet: one that is here, if there is such a one.
+    fn was_beside(&self, name: &str) -> Option<&Anchor> {
+        let is_new = |anchor: &&Anchor| anchor.end_in(&self.here).is_none();
+        let came = || self.came.iter().map(|(at, from)| (&self.all[*at], from));
+        // In the folder that a book left, another may have begun.
+        let is_beside = |anchor: &&Anchor| {
+            let shares = |(other, from): (&Anchor, &Vec<String>)| {
+                let was_there = |book: &String| anchor.end_in(book).is_some_and(|end| end.count > 0);
+                let is_same = |book: &String| other.is_in(book) || !anchor.is_in(book);
+                // Where it may be a copy of a folder that never had this one, nothing is missing.
+                let is_any = !from.is_empty() && from.iter().all(|book| was_there(book) && is_same(book));
+                other.chain != name && is_any
+            };
+            came().any(shares)
+        };
+        let of_name = self.all.iter().filter(|anchor| anchor.chain == name).filter(is_new);
+        let count = |anchor: &Anchor| anchor.furthest().map_or(0, |end| end.count);
+        of_name.filter(is_beside).max_by_key(|anchor| (self.is_present(anchor), count(anchor)))
     }
 
     fn write(&self, path: &Path, ends: &[End]) -> io::Result<()> {
@@ -284,8 +359,28 @@ pub(super) fn locked(data: &Path, to_write: bool) -> io::Result<Option<fs::File>
         return Ok(None);
     }
     let file = OpenOptions::new().read(true).append(to_write).create(to_write).open(path)?;
-    jsonl::lock(&file)?;
-    Ok(Some(file))
+    let locked = if to_write { file.lock() } else { file.lock_shared() };
+    match locked {
+        Err(e) if e.kind() != io::ErrorKind::Unsupported => Err(e),
+        _ => Ok(Some(file)),
+    }
+}
+
+/// Whether a chain is certainly not in that folder any more because its book has left it. `came`: the chains of the same book that are where it is now. A folder that can't be reached
+/// may hold it still, and so may one that lacks its chains alone.
+fn has_left(anchor: &Anchor, book: &str, came: &[&Anchor]) -> bool {
+    let folder = Path::new(book);
+    if !folder.is_absolute() {
+        return true;
+    }
+    if anchor.is_in(book) || came.iter().any(|other| other.end_in(book).is_some() && other.is_in(book)) {
+        return false;
+    }
+    if let Err(e) = folder.metadata() {
+        return e.kind() == io::ErrorKind::NotFound && folder.parent().is_some_and(Path::exists);
+    }
+    let chains = home::path(folder, FOLDER).and_then(fs::read_dir);
+    chains.map_or(true, |chains| chains.count() > 0)
 }
 
 /// What the first line of a chain in a folder is known by.
@@ -310,9 +405,6 @@ fn stem<'p>(path: &'p Path, ending: &str) -> Option<&'p str> {
     path.file_name()?.to_str()?.strip_suffix(ending)
 }
 
-fn read<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
-    match fs::read(path) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-        other => Ok(serde_json::from_slice(&other?).ok()),
-    }
+fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{FOLDER, NOTHING, lines, split_torn};
+use super::{FOLDER, NOTHING, hashes_of, split_torn};
 use crate::domain::passage::sha256_hex;
 use crate::store::{atomic, home, jsonl};
 
@@ -50,6 +50,10 @@ impl End {
         self.holds(hashes)
             && if torn { more.is_empty() && self.next.is_some() } else { more.is_empty() || is_next }
     }
+}
+
+fn furthest(ends: &[End]) -> Option<&End> {
+    ends.iter().max_by_key(|end| end.count)
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -92,7 +96,7 @@ impl Known {
 
     /// The end that counts: that in this folder, else the furthest.
     pub fn end(&self) -> Option<&End> {
-        self.own().or_else(|| self.ends.iter().max_by_key(|end| end.count))
+        self.own().or_else(|| furthest(&self.ends))
     }
 }
 
@@ -109,10 +113,6 @@ struct Anchor {
 impl Anchor {
     fn end_in(&self, book: &str) -> Option<&End> {
         self.ends.iter().find(|end| end.book == book)
-    }
-
-    fn furthest(&self) -> Option<&End> {
-        self.ends.iter().max_by_key(|end| end.count)
     }
 
     /// The folders that the chain with these hashes may have come from: those where it ended so, else any; and of these the ones that it has left, if there are such.
@@ -248,12 +248,16 @@ impl Anchors {
             ends.retain(|end| !has_left(anchor, &end.book, &came));
             let hashes = if self.is_present(anchor) { Some(self.hashes_of(anchor)?) } else { None };
             let own = match &hashes {
-                None => anchor.furthest(),
+                None => furthest(&anchor.ends),
                 Some((hashes, torn)) => {
                     let known = Known { ends: self.ends_of(anchor, hashes), ..Known::default() };
                     let at = anchor.ends.iter().find(|end| end.ends(hashes, *torn));
                     let is_whole = known.is_left_at(hashes, *torn);
-                    if is_whole { at } else { anchor.furthest().filter(|_| at.is_none() && ends.is_empty()) }
+                    if is_whole {
+                        at
+                    } else {
+                        furthest(&anchor.ends).filter(|_| at.is_none() && ends.is_empty())
+                    }
                 }
             };
             if let Some(own) = own {
@@ -278,8 +282,7 @@ impl Anchors {
     /// The hashes of the whole lines of a chain in this folder, and whether there is half of one behind them.
     fn hashes_of(&self, anchor: &Anchor) -> io::Result<(Vec<String>, bool)> {
         let bytes = fs::read(home::path(&self.root, &format!("{FOLDER}/{}.jsonl", anchor.chain))?)?;
-        let (whole, torn) = split_torn(&bytes);
-        Ok((lines(whole).map(sha256_hex).collect(), torn > 0))
+        Ok((hashes_of(&bytes), split_torn(&bytes).1 > 0))
     }
 
     /// What an earlier version noted of the chain of this name in this folder, and where.
@@ -342,7 +345,7 @@ impl Anchors {
             came().any(shares)
         };
         let of_name = self.all.iter().filter(|anchor| anchor.chain == name).filter(is_new);
-        let count = |anchor: &Anchor| anchor.furthest().map_or(0, |end| end.count);
+        let count = |anchor: &Anchor| furthest(&anchor.ends).map_or(0, |end| end.count);
         of_name.filter(is_beside).max_by_key(|anchor| (self.is_present(anchor), count(anchor)))
     }
 
@@ -393,7 +396,7 @@ fn first_of(book: &Path, chain: &str) -> Option<String> {
 }
 
 /// The files in a folder, in order; in one that does not exist there are none.
-fn files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
+pub(super) fn files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
     match fs::read_dir(folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(BTreeSet::new()),
         entries => entries?.map(|entry| Ok(entry?.path())).collect(),
@@ -401,7 +404,7 @@ fn files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
 }
 
 /// The name of a file without its ending, if it has that.
-fn stem<'p>(path: &'p Path, ending: &str) -> Option<&'p str> {
+pub(super) fn stem<'p>(path: &'p Path, ending: &str) -> Option<&'p str> {
     path.file_name()?.to_str()?.strip_suffix(ending)
 }
 
